@@ -1,0 +1,28 @@
+import { ChatError, type FrameEnd, type Json, type TurnError } from '../protocol/index.js';
+import type { Assistant } from './assistant.js';
+import { createContext, type ContextNeeds } from './context.js';
+
+/** How a frame ended. */
+export interface FrameOutcome {
+  readonly status: FrameEnd;
+  readonly output: Json;
+  readonly error: TurnError | null;
+}
+
+/** Runs an assistant on a frame, the same in every host. It never rejects: whatever is thrown becomes the outcome. */
+export async function runAssistant(assistant: Assistant, needs: ContextNeeds): Promise<FrameOutcome> {
+  try {
+    const output = await assistant.run(createContext(needs));
+    return { status: 'completed', output: output ?? null, error: null };
+  } catch (error) {
+    if (needs.abortSignal.aborted) return { status: 'interrupted', output: null, error: null };
+    return { status: 'failed', output: null, error: errorOf(error) };
+  }
+}
+
+/** Anything can be thrown; what people read of it is a code and a sentence. */
+function errorOf(thrown: unknown): TurnError {
+  if (thrown instanceof ChatError) return { code: thrown.code, message: thrown.message };
+  if (thrown instanceof Error) return { code: 'error', message: thrown.message || thrown.name };
+  return { code: 'error', message: typeof thrown === 'string' ? thrown : 'the assistant failed' };
+}

@@ -1,0 +1,99 @@
+import type { Assistant } from '../../assistant/index.js';
+import { runAssistant, type FrameOutcome } from '../../assistant/run-assistant.js';
+import { ChatError, type Assignment, type Turn } from '../../protocol/index.js';
+import { frameKeyOf, type FrameKey } from './frame-key.js';
+import type { FrameSink } from './frame-sink.js';
+
+/** How a frame came to its end. */
+export interface FrameEnding extends FrameOutcome {
+  /** The turn as it ended; null for a frame that is not the root, and where the server ended it without us. */
+  readonly turn: Turn | null;
+  /** Whether the turn is stored (TRN-7). */
+  readonly persisted: boolean;
+}
+
+export interface HeldFrameNeeds {
+  readonly assignment: Assignment;
+  readonly sink: FrameSink;
+  /** Makes a message id that is unique in the world. */
+  readonly newId: () => string;
+  /** How long the answer to the close may take before it is asked for again, milliseconds. */
+  readonly closeTimeoutMs: number;
+}
+
+/**
+ * One frame in this agent's hands: the assistant's run, then the close with its outcome. The server's end comes first
+ * where there is one: then nothing more is sent, and the run is told by its abort signal.
+ */
+export class HeldFrame {
+  readonly key: FrameKey;
+  readonly #abort = new AbortController();
+  #state: 'running' | 'closing' | 'ended' = 'running';
+
+  constructor(private readonly needs: HeldFrameNeeds) {
+    this.key = frameKeyOf(needs.assignment);
+  }
+
+  get sink(): FrameSink {
+    return this.needs.sink;
+  }
+
+  /** Whether the run is over, and the server is being told. */
+  get isClosing(): boolean {
+    return this.#state === 'closing';
+  }
+
+  /** Runs to the end. Never rejects. */
+  async run(run: Assistant['run']): Promise<FrameEnding> {
+    const { assignment, sink, newId } = this.needs;
+    const assistant: Assistant = { assistantId: assignment.turn.assistantId, name: '', run };
+    const outcome = await runAssistant(assistant, { assignment, sink, abortSignal: this.#abort.signal, newId });
+    await sink.settled();
+    if (this.#state !== 'running') return { ...outcome, turn: null, persisted: false };
+    return this.#close(withLateError(outcome, sink.lateError));
+  }
+
+  /** This agent gives the frame up: the run is told, and the close says `interrupted`. Never rejects. */
+  async interrupt(reason: string): Promise<void> {
+    if (this.#state !== 'running') return;
+    this.#signal(reason);
+    await this.#close({ status: 'interrupted', output: null, error: null });
+    this.sink.end(new ChatError('turn_ended', `The frame was given up: ${reason}.`));
+  }
+
+  /** The server has ended the frame, or given it to another: nothing more of it is taken. */
+  end(reason: string, error: ChatError = new ChatError('turn_ended', `The frame was ended: ${reason}.`)): void {
+    if (this.#state === 'ended') return;
+    this.#state = 'ended';
+    this.sink.end(error);
+    this.#signal(reason);
+  }
+
+  async #close(outcome: FrameOutcome): Promise<FrameEnding> {
+    const { sink, closeTimeoutMs } = this.needs;
+    this.#state = 'closing';
+    try {
+      const { status, output, error } = outcome;
+      const answer = (await sink.call('turn:close', { status, output, error }, closeTimeoutMs)) as Partial<FrameEnding>;
+      return { ...outcome, turn: answer.turn ?? null, persisted: answer.persisted ?? false };
+    } catch (error) {
+      return { status: 'interrupted', output: null, error: asTurnError(error), turn: null, persisted: false };
+    } finally {
+      this.#state = 'ended';
+    }
+  }
+
+  #signal(reason: string): void {
+    const cause = new Error(`The turn was ended: ${reason}.`);
+    cause.name = reason;
+    this.#abort.abort(cause);
+  }
+}
+
+function withLateError(outcome: FrameOutcome, late: ChatError | null): FrameOutcome {
+  if (!late || outcome.status !== 'completed') return outcome;
+  return { status: 'failed', output: null, error: asTurnError(late) };
+}
+
+const asTurnError = (error: unknown): { code: string; message: string } =>
+  error instanceof ChatError ? { code: error.code, message: error.message } : { code: 'error', message: String(error) };

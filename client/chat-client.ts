@@ -1,0 +1,165 @@
+import {
+  id as idSchema,
+  parse,
+  type ArgsInput,
+  type Limits,
+  type Presence,
+  type Result,
+  type Signal,
+} from '../protocol/index.js';
+import { isEventBatch } from './apply-events.js';
+import { DEFAULT_BACKOFF, type Backoff } from './backoff.js';
+import { Caller, type CallOptions } from './caller.js';
+import { Chat } from './chat.js';
+import { ChatRegistry } from './chat-registry.js';
+import type { SocketCommandName } from './client-command.js';
+import { systemClock, type Clock } from './clock.js';
+import { CommandQueue } from './command-queue.js';
+import { closedError, Connection } from './connection.js';
+import type { ConnectionState } from './connection-state.js';
+import { systemIds, type IdSource } from './id-source.js';
+import { createSocketTransport } from './socket-transport.js';
+import type { Store } from './store.js';
+import type { DevelopmentAuth, TokenSource } from './token.js';
+import type { Transport } from './transport.js';
+import { browserWake, type WakeSource } from './wake.js';
+
+export interface ChatClientOptions {
+  /** Where the server listens: `https://chat.example`. Not needed with a transport of one's own. */
+  readonly url?: string;
+  /** A token, or a function that is asked for one before each attempt to connect. Default: none. */
+  readonly token?: TokenSource;
+  /** Who the caller says to be, for a server without authentication. Default: the server's (`local`). */
+  readonly auth?: DevelopmentAuth;
+  /** Whether to connect at once; else with `connect()` or the first use. Default true. */
+  readonly autoConnect?: boolean;
+  /** Waits between attempts to connect, and to follow. Defaults: 250 ms … 10 s, factor 1.7, full jitter. */
+  readonly backoff?: Partial<Backoff>;
+  /** Limit on one attempt to connect, the token included, milliseconds. Default 20,000. */
+  readonly connectTimeoutMs?: number;
+  /** How long a command that was sent waits for its answer, milliseconds. Default 30,000. */
+  readonly ackTimeoutMs?: number;
+  /** Commands held back while there is no connection; more are refused as `queue_full`. Default 1,000. */
+  readonly maxQueuedCommands?: number;
+  /** Newest messages that a chat begins with, 1…200. Default 50. */
+  readonly messageLimit?: number;
+  /** How long a chat that nobody watches is still followed, milliseconds. Default 1,000. */
+  readonly leaveGraceMs?: number;
+  /** Chats not followed any more that keep what they showed. Default 20. */
+  readonly maxLeftChats?: number;
+  readonly clock?: Clock;
+  readonly ids?: IdSource;
+  /** Tells when the page is back from sleep. Default: the browser's `online`, `pageshow` and `visibilitychange`. */
+  readonly wake?: WakeSource;
+  readonly transport?: Transport;
+}
+
+/** A person's connection to a server, and the chats on it. */
+export interface ChatClient {
+  /** The connection's state, for `useSyncExternalStore`. `hello` in the open state says who the caller is. */
+  readonly connection: Store<ConnectionState>;
+  /** The bounds that the server announced; the protocol's defaults before. */
+  readonly limits: Limits;
+  /** Begins to connect, also after the client was closed. */
+  connect(): void;
+  /**
+   * Sends one command of the protocol's table. What the server would refuse for its form or size is refused here. The
+   * answer is waited for over reconnections where sending again is harmless (C06).
+   *
+   * @throws {ChatError} the server's refusal, or one of the client's own, with `details.reason`: `no_answer`,
+   *   `connection_lost`, `closed`
+   */
+  call<N extends SocketCommandName>(name: N, args: ArgsInput<N>, options?: CallOptions): Promise<Result<N>>;
+  /** The chat of this id, the same object while anybody has it. @throws {ChatError} `bad_request`: not an id */
+  chat(chatId: string): Chat;
+  /** A new id, for a chat that is about to be created. */
+  newId(): string;
+  /** Ends the connection and settles everything that waits. Chats keep what they show. */
+  close(): void;
+}
+
+/** @throws {ChatError} `bad_request` without a url and without a transport */
+export function createChatClient(options: ChatClientOptions): ChatClient {
+  const { clock = systemClock, ids = systemIds, ackTimeoutMs = 30_000, maxQueuedCommands = 1_000 } = options;
+  const backoff: Backoff = { ...DEFAULT_BACKOFF, ...options.backoff };
+  const chats = new ChatRegistry(options.maxLeftChats ?? 20);
+
+  const connection = new Connection(
+    {
+      transport: options.transport ?? createSocketTransport({ url: options.url ?? '' }),
+      token: options.token,
+      auth: options.auth,
+      clock,
+      ids,
+      backoff,
+      wake: options.wake ?? browserWake,
+      connectTimeoutMs: options.connectTimeoutMs ?? 20_000,
+      awaitHello: true,
+    },
+    {
+      opened() {
+        queue.flush();
+        chats.forEach((chat) => chat.connected());
+      },
+      refreshed: () => queue.release(),
+      lost() {
+        queue.release();
+        chats.forEach((chat) => chat.disconnected());
+      },
+      closed: () => queue.fail(closedError(connection.state.getSnapshot())),
+      received,
+    },
+  );
+  const queue = new CommandQueue(connection, { clock, maxQueuedCommands });
+  const caller = new Caller(queue, connection, ids, ackTimeoutMs);
+
+  function received(event: string, body: unknown): void {
+    if (event === 'events' && isEventBatch(body)) chats.incoming(body[0]?.chatId ?? '')?.events(body);
+    else if (event === 'presence' && isAboutChat<Presence>(body)) chats.incoming(body.chatId)?.present(body.users);
+    else if (event === 'signal' && isAboutChat<Signal>(body)) chats.incoming(body.chatId)?.signal(body);
+  }
+
+  function createChat(chatId: string): Chat {
+    return new Chat({
+      chatId,
+      caller,
+      connection,
+      clock,
+      ids,
+      backoff,
+      ackTimeoutMs,
+      messageLimit: options.messageLimit ?? 50,
+      leaveGraceMs: options.leaveGraceMs ?? 1_000,
+      wire: (chat, incoming) => chats.wire(chat, incoming),
+      used(chat, inUse) {
+        chats.used(chat, inUse);
+        if (inUse && connection.state.getSnapshot().status === 'idle') connection.connect();
+      },
+    });
+  }
+
+  if (options.autoConnect ?? true) connection.connect();
+
+  return {
+    connection: connection.state,
+    get limits() {
+      return connection.limits;
+    },
+    connect: () => connection.connect(),
+    async call(name, args, callOptions) {
+      const result = await caller.call(name, args, callOptions);
+      if (name === 'chat:create') chats.incoming((result as Result<'chat:create'>).chat.chatId)?.created();
+      return result;
+    },
+    chat(chatId) {
+      parse(idSchema, chatId, ['chatId']);
+      return chats.get(chatId, () => createChat(chatId));
+    },
+    newId: () => ids.id(),
+    close: () => connection.close(),
+  };
+}
+
+function isAboutChat<T extends { chatId: string }>(body: unknown): body is T {
+  return body !== null && typeof body === 'object' && 'chatId' in body && typeof body.chatId === 'string';
+}

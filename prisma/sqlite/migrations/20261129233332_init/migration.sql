@@ -1,0 +1,184 @@
+-- CreateTable
+CREATE TABLE "agent_chat" (
+    "id" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    "chat_id" TEXT NOT NULL,
+    "title" TEXT,
+    "title_search" TEXT,
+    "assistant_id" TEXT NOT NULL,
+    "mode" TEXT NOT NULL,
+    "status" TEXT NOT NULL,
+    "preset" BOOLEAN NOT NULL,
+    "public" BOOLEAN NOT NULL,
+    "share" TEXT NOT NULL,
+    "sort" INTEGER NOT NULL,
+    "last_message_at" DATETIME,
+    "activity_at" DATETIME NOT NULL,
+    "last_sequence" INTEGER NOT NULL,
+    "metadata" JSONB,
+    "created_by" TEXT NOT NULL,
+    "updated_by" TEXT,
+    "team_id" TEXT,
+    "tenant_id" TEXT,
+    "created_at" DATETIME NOT NULL,
+    "updated_at" DATETIME NOT NULL,
+    "deleted_at" DATETIME
+);
+
+-- CreateTable
+CREATE TABLE "agent_message" (
+    "id" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    "message_id" TEXT NOT NULL,
+    "chat_id" TEXT NOT NULL,
+    "request_id" TEXT,
+    "role" TEXT NOT NULL,
+    "type" TEXT NOT NULL,
+    "props" JSONB NOT NULL,
+    "block_id" TEXT,
+    "thread_id" TEXT,
+    "step_id" TEXT,
+    "assistant_id" TEXT,
+    "sequence" INTEGER NOT NULL,
+    "state" TEXT NOT NULL,
+    "metadata" JSONB,
+    "created_by" TEXT,
+    "updated_by" TEXT,
+    "team_id" TEXT,
+    "tenant_id" TEXT,
+    "created_at" DATETIME NOT NULL,
+    "updated_at" DATETIME NOT NULL,
+    "deleted_at" DATETIME
+);
+
+-- CreateTable
+CREATE TABLE "agent_step" (
+    "id" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    "step_id" TEXT NOT NULL,
+    "chat_id" TEXT NOT NULL,
+    "request_id" TEXT NOT NULL,
+    "assistant_id" TEXT NOT NULL,
+    "stack_id" TEXT NOT NULL,
+    "stack_parent_id" TEXT,
+    "stack_depth" INTEGER NOT NULL,
+    "type" TEXT NOT NULL,
+    "status" TEXT NOT NULL,
+    "input" JSONB,
+    "output" JSONB,
+    "space_snapshot" JSONB,
+    "error" JSONB,
+    "sequence" INTEGER NOT NULL,
+    "begin_order" INTEGER NOT NULL,
+    "metadata" JSONB,
+    "created_by" TEXT,
+    "updated_by" TEXT,
+    "team_id" TEXT,
+    "tenant_id" TEXT,
+    "created_at" DATETIME NOT NULL,
+    "updated_at" DATETIME NOT NULL,
+    "deleted_at" DATETIME
+);
+
+-- CreateTable
+CREATE TABLE "agent_turn" (
+    "id" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    "request_id" TEXT NOT NULL,
+    "chat_id" TEXT NOT NULL,
+    "assistant_id" TEXT NOT NULL,
+    "status" TEXT NOT NULL,
+    "background" BOOLEAN NOT NULL,
+    "attempt" INTEGER NOT NULL,
+    "stop_reason" TEXT,
+    "error" JSONB,
+    "fingerprint" TEXT NOT NULL,
+    "usage" JSONB,
+    "metadata" JSONB,
+    "root_stack_id" TEXT NOT NULL,
+    "regenerates" TEXT,
+    "opened_by" TEXT,
+    "created_by" TEXT NOT NULL,
+    "updated_by" TEXT,
+    "team_id" TEXT,
+    "tenant_id" TEXT,
+    "created_at" DATETIME NOT NULL,
+    "started_at" DATETIME,
+    "ended_at" DATETIME,
+    "updated_at" DATETIME NOT NULL,
+    "deleted_at" DATETIME
+);
+
+-- CreateIndex
+CREATE UNIQUE INDEX "agent_chat_chat_id_key" ON "agent_chat"("chat_id");
+
+-- CreateIndex
+CREATE INDEX "idx_chat_assistant" ON "agent_chat"("assistant_id");
+
+-- CreateIndex
+CREATE INDEX "idx_chat_status" ON "agent_chat"("status");
+
+-- CreateIndex
+CREATE INDEX "idx_chat_share" ON "agent_chat"("share");
+
+-- CreateIndex
+CREATE INDEX "idx_chat_last_msg" ON "agent_chat"("last_message_at");
+
+-- CreateIndex
+CREATE INDEX "idx_chat_created" ON "agent_chat"("created_at");
+
+-- CreateIndex
+CREATE INDEX "idx_chat_mine" ON "agent_chat"("tenant_id", "created_by", "activity_at", "chat_id");
+
+-- CreateIndex
+CREATE INDEX "idx_chat_team" ON "agent_chat"("tenant_id", "team_id", "share", "activity_at", "chat_id");
+
+-- CreateIndex
+CREATE INDEX "idx_chat_public" ON "agent_chat"("tenant_id", "public", "activity_at", "chat_id");
+
+-- CreateIndex
+CREATE INDEX "idx_chat_tenant" ON "agent_chat"("tenant_id", "activity_at", "chat_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "agent_message_message_id_key" ON "agent_message"("message_id");
+
+-- CreateIndex
+CREATE INDEX "idx_msg_request" ON "agent_message"("request_id", "sequence");
+
+-- CreateIndex
+CREATE INDEX "idx_msg_block" ON "agent_message"("block_id", "sequence");
+
+-- CreateIndex
+CREATE INDEX "idx_msg_thread" ON "agent_message"("thread_id", "sequence");
+
+-- CreateIndex
+CREATE INDEX "idx_msg_assistant" ON "agent_message"("assistant_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "idx_msg_chat_seq" ON "agent_message"("chat_id", "sequence");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "agent_step_step_id_key" ON "agent_step"("step_id");
+
+-- CreateIndex
+CREATE INDEX "idx_step_chat" ON "agent_step"("chat_id", "deleted_at", "status");
+
+-- CreateIndex
+CREATE INDEX "idx_step_status" ON "agent_step"("status");
+
+-- CreateIndex
+CREATE INDEX "idx_step_stack" ON "agent_step"("stack_id");
+
+-- CreateIndex
+CREATE INDEX "idx_step_parent" ON "agent_step"("stack_parent_id");
+
+-- CreateIndex
+CREATE INDEX "idx_step_assistant" ON "agent_step"("assistant_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "idx_step_request" ON "agent_step"("request_id", "sequence");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "agent_turn_request_id_key" ON "agent_turn"("request_id");
+
+-- CreateIndex
+CREATE INDEX "idx_turn_chat" ON "agent_turn"("chat_id", "deleted_at", "id");
+
+-- CreateIndex
+CREATE INDEX "idx_turn_status" ON "agent_turn"("status");

@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { chat, metadata, share, title } from './chat.js';
+import { commands } from './commands.js';
+import { agentMadeId, assistantId, id, principalId } from './ids.js';
+import { json, jsonObject } from './json.js';
+import { message, turnInput } from './message.js';
+import { step, stepStatus } from './step.js';
+import { turn, turnError } from './turn.js';
+
+/** Section 6: what agents say and hear on the namespace `/agents`. */
+
+export const AGENT_NAMESPACE = '/agents';
+
+const attempt = z.int().min(1);
+const seq = z.int().min(1);
+/** One stack of one attempt of a turn; without stackId the root frame. */
+const frame = { requestId: id, attempt, stackId: id.optional() };
+
+export const frameEnd = z.enum(['completed', 'failed', 'interrupted']);
+export type FrameEnd = z.infer<typeof frameEnd>;
+
+const stackPath = z.array(z.object({ stackId: id, assistantId, stackDepth: z.int().min(0) }));
+
+/** An incomplete leaf step with the call stack above it, root first. */
+export const resumeStep = step.extend({ stackPath });
+export type ResumeStep = z.infer<typeof resumeStep>;
+
+/** What a frame's host needs to run it. */
+export const assignment = z.object({
+  turn,
+  chat,
+  /** Whose frame it is: the turn's assistant in the root frame, the one that was called in a child. */
+  assistantId: assistantId.optional(),
+  stackId: id,
+  stackParentId: id.nullable(),
+  stackDepth: z.int().min(0),
+  input: z.array(message),
+  history: z.array(message),
+  space: jsonObject,
+  resume: z
+    .object({ steps: z.array(resumeStep), completedSteps: z.array(step), messages: z.array(message) })
+    .nullable(),
+});
+export type Assignment = z.infer<typeof assignment>;
+
+export const turnAbort = z.object({ requestId: id, attempt, stackId: id, reason: z.string() });
+export type TurnAbort = z.infer<typeof turnAbort>;
+
+const spec = <A extends z.ZodType, R extends z.ZodType>(summary: string, args: A, result: R) => ({ summary, args, result });
+
+export const agentCommands = {
+  'agent:attach': spec(
+    'Offers assistants; answers what this agentId still holds.',
+    z.object({
+      agentId: principalId,
+      assistants: z.array(z.object({ assistantId, name: z.string().min(1).max(200).optional() })).min(1).max(1000),
+      concurrency: z.int().min(1).max(1000).default(10),
+    }),
+    z.object({ assigned: z.array(z.object({ requestId: id, attempt, stackId: id, lastSeq: z.int().min(0) })) }),
+  ),
+  'turn:open': spec(
+    'Opens a background turn that no person started.',
+    z.object({
+      chatId: id,
+      assistantId,
+      requestId: id.optional(),
+      createChat: z
+        .object({
+          createdBy: principalId,
+          title: title.nullable().optional(),
+          teamId: principalId.nullable().optional(),
+          share: share.optional(),
+          public: z.boolean().optional(),
+        })
+        .optional(),
+      metadata: metadata.optional(),
+    }),
+    z.object({ turn, attempt, stackId: id }),
+  ),
+  'turn:push': spec(
+    'Applies ops, all or none.',
+    z.object({ ...frame, seq, ops: z.array(z.unknown()) }),
+    z.object({ seq: z.int().min(0) }),
+  ),
+  'turn:close': spec(
+    'Ends a frame; for the root frame the turn.',
+    z.object({
+      ...frame,
+      seq,
+      status: frameEnd,
+      output: json.optional(),
+      error: turnError.nullable().optional(),
+      usage: json.optional(),
+    }),
+    z.union([z.object({ turn, persisted: z.boolean() }), z.object({ stackId: id, status: frameEnd })]),
+  ),
+  'turn:delegate': spec(
+    'Runs a child frame on any host that serves its assistant; answers when it has ended.',
+    z.object({ ...frame, seq, childStackId: agentMadeId.optional(), assistantId, input: turnInput }),
+    z.object({ stackId: id, status: stepStatus, output: json.nullable(), error: turnError.nullable() }),
+  ),
+  'turn:input': spec('Gives what turn:assigned carried.', z.object({ requestId: id, stackId: id.optional() }), assignment),
+  'message:list': spec(commands['message:list'].summary, commands['message:list'].args, commands['message:list'].result),
+  'chat:get': spec(commands['chat:get'].summary, commands['chat:get'].args, commands['chat:get'].result),
+} as const;
+
+export type AgentCommands = typeof agentCommands;
+export type AgentCommandName = keyof AgentCommands;
+export type AgentArgsInput<N extends AgentCommandName> = z.input<AgentCommands[N]['args']>;
+export type AgentArgs<N extends AgentCommandName> = z.output<AgentCommands[N]['args']>;
+export type AgentResult<N extends AgentCommandName> = z.output<AgentCommands[N]['result']>;

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+
+/** Ids of chats, turns, messages, steps, stacks, blocks and threads. */
+export const id = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, { error: 'expected 1 to 64 letters, digits, _ or -' });
+
+/** An id that an agent makes for a message, step or stack: long enough to be unique in the world. */
+export const agentMadeId = z.string().regex(/^[A-Za-z0-9_-]{16,64}$/, { error: 'expected 16 to 64 letters, digits, _ or -' });
+
+export const assistantId = z
+  .string()
+  .regex(/^[A-Za-z0-9_.:-]{1,200}$/, { error: 'expected 1 to 200 letters, digits, _ . : or -' });
+
+/** Names of users, teams and tenants come from elsewhere: any text that a column holds. */
+export const principalId = z.string().min(1).max(200);
+
+/** ISO 8601, UTC, with milliseconds. */
+export const isoTime = z.iso.datetime({ precision: 3 });

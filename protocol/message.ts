@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { metadata } from './chat.js';
+import { assistantId, id, isoTime } from './ids.js';
+import { jsonObject } from './json.js';
+import { DEFAULT_LIMITS } from './limits.js';
+import type { LimitParams } from './parse.js';
+
+export const role = z.enum(['user', 'assistant']);
+export type Role = z.infer<typeof role>;
+
+/** A message of this type is a signal: live only, never numbered, stored or replayed. */
+export const SIGNAL_TYPE = 'event';
+
+export const messageType = z.string().min(1).max(50).regex(/^[^\p{Cc}\p{Cs}]*$/u, { error: 'expected a type without control characters' });
+
+/** One entry that a person sees. */
+export const message = z.object({
+  messageId: id,
+  chatId: id,
+  requestId: id.nullable(),
+  role,
+  type: messageType,
+  props: jsonObject,
+  blockId: id.nullable(),
+  threadId: id.nullable(),
+  stepId: id.nullable(),
+  assistantId: assistantId.nullable(),
+  sequence: z.int().min(1),
+  state: z.enum(['open', 'closed']),
+  metadata,
+  createdAt: isoTime,
+  updatedAt: isoTime,
+});
+export type Message = z.infer<typeof message>;
+
+const inputObject = z.object({
+  type: messageType.refine((type) => type !== SIGNAL_TYPE, { error: 'a signal is no input' }),
+  props: jsonObject,
+  blockId: id.nullable().optional(),
+  threadId: id.nullable().optional(),
+  metadata: metadata.optional(),
+});
+export type InputMessage = z.infer<typeof inputObject>;
+
+/** One message of a turn's input; a plain string stands for a text. */
+export const inputMessage = z.union([
+  z.string().transform((content): InputMessage => inputObject.parse({ type: 'text', props: { content } })),
+  inputObject,
+]);
+
+const tooMany: LimitParams = { limit: 'maxInputMessages', max: DEFAULT_LIMITS.maxInputMessages };
+
+/** A turn's input: 1 to 100 messages; one alone may stand without the array. */
+export const turnInput = z.union([
+  inputMessage.transform((one) => [one]),
+  z
+    .array(z.unknown())
+    .min(1)
+    .refine((list) => list.length <= tooMany.max, { error: `at most ${tooMany.max} input messages`, params: tooMany, abort: true })
+    .pipe(z.array(inputMessage)),
+]);

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { metadata } from './chat.js';
+import { agentMadeId, assistantId, id } from './ids.js';
+import { json, jsonObject } from './json.js';
+import { messageType, role } from './message.js';
+import { normalPath, parsePath, PathFault } from './path.js';
+import { stepType } from './step.js';
+
+/** A path into props, checked and without a leading `props.`. */
+export const path = z
+  .string()
+  .max(4096)
+  .transform((text, context) => {
+    try {
+      parsePath(text);
+      return normalPath(text);
+    } catch (error) {
+      if (!(error instanceof PathFault)) throw error;
+      context.addIssue({ code: 'custom', message: error.message });
+      return z.NEVER;
+    }
+  });
+
+const somewhere = path.refine((text) => text !== '', { error: 'expected a path' });
+const spaceKey = z.string().min(1).max(200);
+export const signalName = z.string().min(1).max(200);
+
+/**
+ * What an assistant does to its turn, one by one (section 6). Text in `append` is kept as it came: a lone half of a pair
+ * may be completed by the next append (DAT-1).
+ */
+export const op = z.discriminatedUnion('op', [
+  z.object({
+    op: z.literal('send'),
+    messageId: agentMadeId.optional(),
+    type: messageType,
+    props: jsonObject,
+    role: role.optional(),
+    blockId: id.nullable().optional(),
+    threadId: id.nullable().optional(),
+    stepId: agentMadeId.nullable().optional(),
+    metadata: metadata.optional(),
+  }),
+  z.object({ op: z.literal('append'), messageId: id, text: z.string(), path: path.optional() }),
+  z.object({ op: z.literal('replace'), messageId: id, type: messageType.optional(), props: jsonObject }),
+  z.object({ op: z.literal('merge'), messageId: id, path: path.optional(), value: json }),
+  z.object({ op: z.literal('set'), messageId: id, path: somewhere, value: json }),
+  z.object({ op: z.literal('end'), messageId: id }),
+  z.object({
+    op: z.literal('step.start'),
+    stepId: agentMadeId,
+    type: stepType,
+    input: json.optional(),
+    stackId: agentMadeId.optional(),
+    stackParentId: agentMadeId.nullable().optional(),
+    assistantId: assistantId.optional(),
+    metadata: metadata.optional(),
+  }),
+  z.object({
+    op: z.literal('step.end'),
+    stepId: agentMadeId,
+    status: z.enum(['completed', 'failed', 'interrupted']),
+    output: json.optional(),
+    error: json.optional(),
+    metadata: metadata.optional(),
+  }),
+  z.object({ op: z.literal('space.set'), key: spaceKey, value: json }),
+  z.object({ op: z.literal('space.delete'), key: spaceKey }),
+  z.object({ op: z.literal('signal'), name: signalName, data: json }),
+]);
+export type Op = z.infer<typeof op>;
+/** An op as its author writes it. */
+export type OpInput = z.input<typeof op>;

@@ -1,0 +1,14 @@
+import { z } from 'zod';
+import { id, principalId } from './ids.js';
+import { json } from './json.js';
+
+/** Who is following a chat, and whether they are typing (SUB-8). */
+export const presentUser = z.object({ userId: principalId, typing: z.boolean() });
+export type PresentUser = z.infer<typeof presentUser>;
+
+export const presence = z.object({ chatId: id, users: z.array(presentUser) });
+export type Presence = z.infer<typeof presence>;
+
+/** A live hint of an assistant, without a place in the log. */
+export const signal = z.object({ chatId: id, requestId: id, name: z.string(), data: json });
+export type Signal = z.infer<typeof signal>;

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { metadata } from './chat.js';
+import { assistantId, id, isoTime } from './ids.js';
+import { json, jsonObject } from './json.js';
+
+export const stepType = z.enum(['input', 'hook_create', 'llm', 'tool', 'hook_next', 'delegate']);
+export type StepType = z.infer<typeof stepType>;
+
+export const stepStatus = z.enum(['pending', 'running', 'completed', 'failed', 'interrupted']);
+export type StepStatus = z.infer<typeof stepStatus>;
+
+/** One recorded unit of execution. */
+export const step = z.object({
+  stepId: id,
+  chatId: id,
+  requestId: id,
+  assistantId,
+  stackId: id,
+  stackParentId: id.nullable(),
+  stackDepth: z.int().min(0),
+  type: stepType,
+  status: stepStatus,
+  input: json.nullable(),
+  output: json.nullable(),
+  spaceSnapshot: jsonObject.nullable(),
+  error: json.nullable(),
+  sequence: z.int().min(1),
+  metadata,
+  createdAt: isoTime,
+  updatedAt: isoTime,
+});
+export type Step = z.infer<typeof step>;
+
+/** A step as events carry it: without what may hold prompts and secrets. */
+export const stepSummary = step.omit({ input: true, output: true, spaceSnapshot: true });
+export type StepSummary = z.infer<typeof stepSummary>;
+
+export function summaryOf({ input: _input, output: _output, spaceSnapshot: _snapshot, ...summary }: Step): StepSummary {
+  return summary;
+}
+
+/** Whether the step is done and never runs again. */
+export const isIncomplete = (candidate: Pick<Step, 'status'>): boolean => candidate.status !== 'completed';

@@ -1,0 +1,112 @@
+import type { JsonObject, Message } from '../../../protocol/index.js';
+import type { MessagePatch, MessageQuery } from '../../ports/store.js';
+import { activityOf, raiseActivity } from './activity.js';
+import { ownerIn } from './chats.js';
+import type { Database } from './database.js';
+import type { Prisma } from './generated/sqlite/client.js';
+import type { AgentMessageUpdateInput } from './generated/sqlite/models.js';
+import { jsonPatch } from './json-columns.js';
+import { MESSAGE_COLUMNS, type MessageRow, messageOf } from './rows.js';
+import type { SqlValue } from './sql.js';
+import { TEXTS_OF_PARAMETER, timeIn } from './dialect.js';
+import * as tables from './tables.js';
+
+/** Messages that are read at a time: a list of any length never holds the event loop at a stretch. */
+const READ_CHUNK = 250;
+
+export async function getMessages(database: Database, chatId: string, query: MessageQuery): Promise<Message[]> {
+  const fromOldest = query.after !== undefined || query.offset !== undefined || query.limit === undefined;
+  const limit = query.limit ?? Infinity;
+  const { where, args } = conditionsOf(chatId, query);
+  return database.read(async (client) => {
+    const messages: Message[] = [];
+    let more = where;
+    let moreArgs = args;
+    while (messages.length < limit) {
+      const take = Math.min(READ_CHUNK, limit - messages.length);
+      const skip = messages.length === 0 ? (query.offset ?? 0) : 0;
+      const rows = await client.$queryRawUnsafe<MessageRow[]>(
+        `SELECT ${MESSAGE_COLUMNS} FROM agent_message WHERE ${more} ORDER BY sequence ${fromOldest ? 'ASC' : 'DESC'} LIMIT ? OFFSET ?`,
+        ...moreArgs,
+        take,
+        skip,
+      );
+      for (const row of rows) messages.push(messageOf(row));
+      const last = rows.at(-1);
+      if (!last || rows.length < take) break;
+      more = `${where} AND sequence ${fromOldest ? '>' : '<'} ?`;
+      moreArgs = [...args, last.sequence];
+    }
+    return fromOldest ? messages : messages.reverse();
+  });
+}
+
+function conditionsOf(chatId: string, query: MessageQuery): { where: string; args: SqlValue[] } {
+  const where = ['chat_id = ?', 'deleted_at IS NULL'];
+  const args: SqlValue[] = [chatId];
+  const add = (condition: string, value: SqlValue | undefined): void => {
+    if (value === undefined) return;
+    where.push(condition);
+    args.push(value);
+  };
+  add('request_id = ?', query.requestId);
+  add('role = ?', query.role);
+  add('block_id = ?', query.blockId);
+  add('thread_id = ?', query.threadId);
+  add('type = ?', query.type);
+  add('sequence < ?', query.before);
+  add('sequence > ?', query.after);
+  return { where: where.join(' AND '), args };
+}
+
+export async function getMessage(database: Database, messageId: string): Promise<Message | null> {
+  const row = await database.read((client) => client.agentMessage.findUnique({ where: { messageId, deletedAt: null } }));
+  return row && messageOf(row);
+}
+
+export async function updateMessage(
+  database: Database,
+  messageId: string,
+  { props, metadata, ...patch }: MessagePatch,
+  at: string,
+): Promise<Message> {
+  const data = {
+    ...patch,
+    props: props as (JsonObject & Prisma.InputJsonObject) | undefined,
+    metadata: jsonPatch(metadata),
+    updatedAt: at,
+  } as AgentMessageUpdateInput;
+  return messageOf(
+    await database.write((client) => client.agentMessage.update({ where: { messageId, deletedAt: null }, data })),
+  );
+}
+
+/** @throws {ChatError} not_found for a chat that is not there; conflict for an id or a sequence of another message */
+export async function saveMessages(database: Database, chatId: string, messages: readonly Message[]): Promise<void> {
+  if (messages.length === 0) return;
+  await database.transaction(async (sql) => {
+    const owner = await ownerIn(sql, chatId);
+    await tables.upsertMessages.run(sql, messages.map((message) => ({ message: { ...message, chatId }, owner })));
+    const at = messages.reduce((latest, { updatedAt }) => (updatedAt > latest ? updatedAt : latest), '');
+    await raiseActivity.run(sql, [activityOf(chatId, messages, at)]);
+  });
+}
+
+export async function deleteMessages(
+  database: Database,
+  chatId: string,
+  messageIds: readonly string[],
+  at: string,
+): Promise<string[]> {
+  if (messageIds.length === 0) return [];
+  const rows = await database.write((client) =>
+    client.$queryRawUnsafe<{ messageId: string }[]>(
+      `UPDATE agent_message SET deleted_at = ? WHERE message_id IN (${TEXTS_OF_PARAMETER}) AND chat_id = ? AND deleted_at IS NULL RETURNING message_id AS "messageId"`,
+      timeIn(at),
+      JSON.stringify(messageIds),
+      chatId,
+    ),
+  );
+  const deleted = new Set(rows.map(({ messageId }) => messageId));
+  return [...new Set(messageIds)].filter((messageId) => deleted.has(messageId));
+}

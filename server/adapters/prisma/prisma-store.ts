@@ -1,0 +1,124 @@
+import type { Chat, ChatPatch, Message } from '../../../protocol/index.js';
+import type { Clock } from '../../clock.js';
+import type {
+  ChatFilter,
+  MessagePatch,
+  MessageQuery,
+  StepPatch,
+  StepRecord,
+  Store,
+  TurnQuery,
+  TurnWrite,
+} from '../../ports/store.js';
+import * as chats from './chats.js';
+import { Database, type TransactionKind } from './database.js';
+import * as messages from './messages.js';
+import { sqliteConnections } from './sqlite.js';
+import * as steps from './steps.js';
+import { writeTurns } from './turn-writes.js';
+import * as turns from './turns.js';
+
+export interface PrismaStoreOptions {
+  /** `file:` and the path of a SQLite file that has been migrated. */
+  readonly url: string;
+  readonly clock: Clock;
+  /** Called for each transaction that was done, and for each read. */
+  readonly onTransaction?: (kind: TransactionKind) => void;
+  /** Sees the text of every statement as it is sent. */
+  readonly onStatement?: (sql: string) => void;
+  /** NORMAL (the default): a power cut may cost the last commits. FULL: each commit waits for the disk. */
+  readonly synchronous?: 'NORMAL' | 'FULL';
+}
+
+/** The store on Prisma. It connects with the first call. */
+export class PrismaStore implements Store {
+  readonly #database: Database;
+
+  constructor({ url, clock, onTransaction = () => {}, onStatement, synchronous = 'NORMAL' }: PrismaStoreOptions) {
+    this.#database = new Database({ ...sqliteConnections({ url, clock, synchronous, onStatement }), onTransaction });
+  }
+
+  createChat(chat: Chat) {
+    return chats.createChat(this.#database, chat);
+  }
+  getChat(chatId: string) {
+    return chats.getChat(this.#database, chatId);
+  }
+  isChatIdTaken(chatId: string) {
+    return chats.isChatIdTaken(this.#database, chatId);
+  }
+  updateChat(chatId: string, patch: ChatPatch & { updatedBy?: string }, at: string) {
+    return chats.updateChat(this.#database, chatId, patch, at);
+  }
+  deleteChat(chatId: string, at: string) {
+    return chats.deleteChat(this.#database, chatId, at);
+  }
+  listChats(filter: ChatFilter) {
+    return chats.listChats(this.#database, filter);
+  }
+
+  nextSequence(chatId: string) {
+    return chats.nextSequence(this.#database, chatId);
+  }
+  saveMessages(chatId: string, list: readonly Message[]) {
+    return messages.saveMessages(this.#database, chatId, list);
+  }
+  getMessages(chatId: string, query: MessageQuery) {
+    return messages.getMessages(this.#database, chatId, query);
+  }
+  getMessage(messageId: string) {
+    return messages.getMessage(this.#database, messageId);
+  }
+  updateMessage(messageId: string, patch: MessagePatch, at: string) {
+    return messages.updateMessage(this.#database, messageId, patch, at);
+  }
+  deleteMessages(chatId: string, messageIds: readonly string[], at: string) {
+    return messages.deleteMessages(this.#database, chatId, messageIds, at);
+  }
+
+  getTurn(requestId: string) {
+    return turns.getTurn(this.#database, requestId);
+  }
+  getTurns(requestIds: readonly string[]) {
+    return turns.getTurns(this.#database, requestIds);
+  }
+  listTurns(chatId: string, query: TurnQuery) {
+    return turns.listTurns(this.#database, chatId, query);
+  }
+  queuedTurns() {
+    return turns.queuedTurns(this.#database);
+  }
+  isRequestIdTaken(requestId: string) {
+    return turns.isRequestIdTaken(this.#database, requestId);
+  }
+
+  saveSteps(list: readonly StepRecord[]) {
+    return steps.saveSteps(this.#database, list);
+  }
+  updateStep(stepId: string, patch: StepPatch, at: string) {
+    return steps.updateStep(this.#database, stepId, patch, at);
+  }
+  getSteps(requestId: string) {
+    return steps.getSteps(this.#database, requestId);
+  }
+  lastIncompleteStep(chatId: string) {
+    return steps.lastIncompleteStep(this.#database, chatId);
+  }
+  getStepsByStack(stackId: string) {
+    return steps.getStepsByStack(this.#database, stackId);
+  }
+  getStackPath(stackId: string) {
+    return steps.getStackPath(this.#database, stackId);
+  }
+
+  write(batch: readonly TurnWrite[]) {
+    return writeTurns(this.#database, batch);
+  }
+
+  async ping() {
+    await this.#database.read((client) => client.agentChat.findFirst({ select: { id: true } }));
+  }
+  close() {
+    return this.#database.close();
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * All that is SQLite's own about the store. Another database gets a file like this one.
+ */
+import type { Clock } from '../../clock.js';
+import { LoopShare } from './loop-share.js';
+import { PrismaConnectionFactory } from './prisma-connection.js';
+import { SqliteWriter } from './sqlite-writer.js';
+
+export interface SqliteOptions {
+  readonly url: string;
+  readonly clock: Clock;
+  readonly synchronous: 'NORMAL' | 'FULL';
+  readonly onStatement?: ((sql: string) => void) | undefined;
+}
+
+export const sqlitePath = (url: string): string => url.replace(/^file:/, '');
+
+/** The two connections to one file: the client's, and that of write transactions. */
+export function sqliteConnections({ url, clock, synchronous, onStatement }: SqliteOptions) {
+  const share = new LoopShare(clock);
+  const pragmas = ['journal_mode = WAL', `synchronous = ${synchronous}`, 'foreign_keys = ON', 'temp_store = MEMORY'];
+  return {
+    adapter: new PrismaConnectionFactory({ url, share, onStatement, pragmas: [...pragmas, 'cache_size = -16384'] }),
+    writer: new SqliteWriter({
+      path: sqlitePath(url),
+      share,
+      onStatement,
+      pragmas: [
+        ...pragmas,
+        // Kibibytes, as a negative number.
+        'cache_size = -65536',
+        // Pages of 4 KiB. More changed ones than this go to the log while a transaction runs, so that its commit is short.
+        'cache_spill = 500',
+        'wal_autocheckpoint = 10000',
+      ],
+    }),
+  };
+}

@@ -1,0 +1,88 @@
+import { ChatError, type Step } from '../../../protocol/index.js';
+import type { StepPatch, StepRecord } from '../../ports/store.js';
+import { ownerIn } from './chats.js';
+import type { Database } from './database.js';
+import type { AgentStepUpdateInput } from './generated/sqlite/models.js';
+import { jsonPatch } from './json-columns.js';
+import { stepOf, stepRecordOf } from './rows.js';
+import * as tables from './tables.js';
+
+/** @throws {ChatError} not_found for a chat that is not there; conflict for an id or a sequence of another step */
+export async function saveSteps(database: Database, steps: readonly StepRecord[]): Promise<void> {
+  if (steps.length === 0) return;
+  await database.transaction(async (sql) => {
+    const owners = new Map<string, tables.Owner>();
+    for (const record of steps) {
+      const { chatId } = record.step;
+      const owner = owners.get(chatId) ?? (await ownerIn(sql, chatId));
+      owners.set(chatId, owner);
+      await tables.upsertSteps.run(sql, [{ record, owner }]);
+    }
+  });
+}
+
+export async function updateStep(database: Database, stepId: string, patch: StepPatch, at: string): Promise<Step> {
+  const { status, output, error, spaceSnapshot, metadata } = patch;
+  const data = {
+    status,
+    output: jsonPatch(output),
+    error: jsonPatch(error),
+    spaceSnapshot: jsonPatch(spaceSnapshot),
+    metadata: jsonPatch(metadata),
+    updatedAt: at,
+  } as AgentStepUpdateInput;
+  // A completed step is never changed back: such a patch finds no row, and the step is given as it is.
+  const where = { stepId, deletedAt: null, ...(status && status !== 'completed' ? { status: { not: 'completed' as const } } : {}) };
+  const [row] = await database.write((client) => client.agentStep.updateManyAndReturn({ where, data }));
+  if (row) return stepOf(row);
+  const unchanged = await database.read((client) => client.agentStep.findUnique({ where: { stepId, deletedAt: null } }));
+  if (!unchanged) throw new ChatError('not_found');
+  return stepOf(unchanged);
+}
+
+export async function getSteps(database: Database, requestId: string): Promise<StepRecord[]> {
+  const rows = await database.read((client) =>
+    client.agentStep.findMany({ where: { requestId, deletedAt: null }, orderBy: { sequence: 'asc' } }),
+  );
+  return rows.map(stepRecordOf);
+}
+
+export async function getStepsByStack(database: Database, stackId: string): Promise<StepRecord[]> {
+  const rows = await database.read((client) =>
+    client.agentStep.findMany({ where: { stackId, deletedAt: null }, orderBy: { sequence: 'asc' } }),
+  );
+  return rows.map(stepRecordOf);
+}
+
+/** The newest turn is the one begun last; where steps stand without their turn, the one whose steps were stored last. */
+const LAST_INCOMPLETE =
+  'SELECT s.step_id AS "stepId" FROM agent_step s LEFT JOIN agent_turn t ON t.request_id = s.request_id ' +
+  `WHERE s.chat_id = ? AND s.deleted_at IS NULL AND s.status IN ('pending', 'running', 'failed', 'interrupted') ` +
+  'ORDER BY t.id DESC NULLS LAST, min(s.id) OVER (PARTITION BY s.request_id) DESC, s.stack_depth DESC, s.sequence DESC LIMIT 1';
+
+export async function lastIncompleteStep(database: Database, chatId: string): Promise<Step | null> {
+  const row = await database.read(async (client) => {
+    const [found] = await client.$queryRawUnsafe<{ stepId: string }[]>(LAST_INCOMPLETE, chatId);
+    return found ? client.agentStep.findUnique({ where: { stepId: found.stepId } }) : null;
+  });
+  return row && stepOf(row);
+}
+
+/** More hops than any stack has frames; a cycle in the data ends here at the latest. */
+const MAX_HOPS = 256;
+
+const CLIMB =
+  'WITH RECURSIVE climb (stack_id, hops) AS (SELECT ?, 0 UNION ALL SELECT (' +
+  'SELECT s.stack_parent_id FROM agent_step s WHERE s.stack_id = climb.stack_id AND s.stack_parent_id IS NOT NULL ' +
+  `AND s.deleted_at IS NULL ORDER BY s.id LIMIT 1), hops + 1 FROM climb WHERE climb.stack_id IS NOT NULL AND hops < ${MAX_HOPS}) ` +
+  'SELECT stack_id AS "stackId" FROM climb WHERE stack_id IS NOT NULL ORDER BY hops';
+
+export async function getStackPath(database: Database, stackId: string): Promise<string[]> {
+  const rows = await database.read((client) => client.$queryRawUnsafe<{ stackId: string }[]>(CLIMB, stackId));
+  const path = new Set<string>();
+  for (const row of rows) {
+    if (path.has(row.stackId)) break;
+    path.add(row.stackId);
+  }
+  return [...path].reverse();
+}

@@ -1,0 +1,134 @@
+import { ChatError, isEnded, type Turn, type TurnStatus } from '../../../protocol/index.js';
+import type { TurnWrite } from '../../ports/store.js';
+import { activityOf, raiseActivity } from './activity.js';
+import type { Database } from './database.js';
+import type { Sql } from './sql.js';
+import { faultOf } from './storage-error.js';
+import * as tables from './tables.js';
+
+type Begin = Extract<TurnWrite, { kind: 'begin' }>;
+type End = Extract<TurnWrite, { kind: 'end' }>;
+
+/** TRN-8: the write transactions of turns, many of them in one where many come together. */
+export async function writeTurns(database: Database, batch: readonly TurnWrite[]): Promise<void> {
+  if (batch.length === 0) return;
+  await database.transaction(async (sql) => {
+    for (const write of batch) {
+      const stored = await readStored(sql, write.record.turn);
+      const chat = write.kind === 'begin' ? admitBegin(write, stored) : admitEnd(write, stored);
+      if (chat) await store(sql, write, chat);
+    }
+  });
+}
+
+// What is there -------------------------------------------------------------------------------------------------------
+
+interface Stored {
+  readonly turn: {
+    readonly chatId: string;
+    readonly createdBy: string;
+    readonly fingerprint: string;
+    readonly attempt: number;
+    readonly status: TurnStatus;
+  } | null;
+  readonly chat: { readonly deleted: boolean; readonly teamId: string | null; readonly tenantId: string | null } | null;
+}
+
+const READ_TURN = 'SELECT chat_id, created_by, fingerprint, attempt, status FROM agent_turn WHERE request_id = ?';
+const READ_CHAT = 'SELECT deleted_at, team_id, tenant_id FROM agent_chat WHERE chat_id = ?';
+
+async function readStored(sql: Sql, { requestId, chatId }: Turn): Promise<Stored> {
+  const [turn] = await sql.query(READ_TURN, [requestId]);
+  const [chat] = await sql.query(READ_CHAT, [chatId]);
+  return {
+    turn: turn
+      ? {
+          chatId: turn.chat_id as string,
+          createdBy: turn.created_by as string,
+          fingerprint: turn.fingerprint as string,
+          attempt: turn.attempt as number,
+          status: turn.status as TurnStatus,
+        }
+      : null,
+    chat: chat
+      ? {
+          deleted: chat.deleted_at !== null,
+          teamId: chat.team_id as string | null,
+          tenantId: chat.tenant_id as string | null,
+        }
+      : null,
+  };
+}
+
+/** Whether the stored turn is the one that is written, and not another that took its request id. */
+function isSame({ record: { turn, fingerprint } }: TurnWrite, stored: NonNullable<Stored['turn']>): boolean {
+  return stored.chatId === turn.chatId && stored.createdBy === turn.createdBy && stored.fingerprint === fingerprint;
+}
+
+// What may be written -------------------------------------------------------------------------------------------------
+
+type Place = Pick<tables.Owner, 'teamId' | 'tenantId'>;
+
+/**
+ * The chat that the begin goes into, undefined where it has been stored before.
+ * @throws {ChatError} conflict, not_found
+ */
+function admitBegin(write: Begin, stored: Stored): Place | undefined {
+  const { turn } = write.record;
+  const details = { requestId: turn.requestId };
+  if (stored.turn) {
+    if (!isSame(write, stored.turn)) throw new ChatError('conflict', 'This requestId is taken.', { details });
+    if (!stored.chat || stored.chat.deleted) throw new ChatError('not_found', undefined, { details });
+    return stored.turn.attempt < turn.attempt ? stored.chat : undefined;
+  }
+  if (write.newChat) {
+    if (stored.chat) throw new ChatError('conflict', 'This chatId is taken.', { details });
+    return write.newChat;
+  }
+  if (!stored.chat || stored.chat.deleted) throw new ChatError('not_found', undefined, { details });
+  return stored.chat;
+}
+
+/**
+ * The chat that the end goes into, undefined where there is nothing to store.
+ * @throws {ChatError} conflict
+ */
+function admitEnd(write: End, { turn: stored, chat }: Stored): Place | undefined {
+  const { turn } = write.record;
+  if (stored) {
+    if (!isSame(write, stored)) {
+      throw new ChatError('conflict', 'This requestId is taken.', { details: { requestId: turn.requestId } });
+    }
+    // Overtaken by a later attempt, or ended already: what came after this end must not be undone by it.
+    if (stored.attempt > turn.attempt) return undefined;
+    if (stored.attempt === turn.attempt && isEnded(stored.status)) return undefined;
+  }
+  // A chat that was deleted meanwhile takes its turn's end with it.
+  return chat && !chat.deleted ? chat : undefined;
+}
+
+// Writing -------------------------------------------------------------------------------------------------------------
+
+async function store(sql: Sql, write: TurnWrite, { teamId, tenantId }: Place): Promise<void> {
+  const { record, messages, at } = write;
+  const { requestId, chatId, createdBy } = record.turn;
+  const owner = { createdBy, teamId, tenantId };
+  try {
+    if (write.kind === 'begin' && write.newChat) await tables.insertChats.run(sql, [write.newChat]);
+    await tables.upsertTurns.run(sql, [{ record, at, owner }]);
+    await tables.upsertMessages.run(sql, each(messages, (message) => ({ message, owner })));
+    if (write.kind === 'end') {
+      await tables.deleteMessages.run(sql, each(write.deletedMessageIds, (messageId) => ({ messageId, chatId, at })));
+      await tables.upsertSteps.run(sql, each(write.steps, (step) => ({ record: step, owner })));
+    }
+  } catch (error) {
+    if (faultOf(error) !== 'taken') throw error;
+    throw new ChatError('conflict', 'An id or a sequence is taken.', { details: { requestId }, cause: error });
+  }
+  const lastSequence = write.kind === 'end' ? write.lastSequence : 0;
+  await raiseActivity.run(sql, [activityOf(chatId, messages, at, lastSequence)]);
+}
+
+function* each<From, To>(list: readonly From[], make: (from: From) => To): Generator<To> {
+  for (const from of list) yield make(from);
+}

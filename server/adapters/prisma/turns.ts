@@ -1,0 +1,54 @@
+import type { TurnQuery, TurnRecord } from '../../ports/store.js';
+import type { Database } from './database.js';
+import { turnRecordOf } from './rows.js';
+
+export async function getTurn(database: Database, requestId: string): Promise<TurnRecord | null> {
+  const row = await database.read((client) => client.agentTurn.findUnique({ where: { requestId, deletedAt: null } }));
+  return row && turnRecordOf(row);
+}
+
+export async function getTurns(database: Database, requestIds: readonly string[]): Promise<TurnRecord[]> {
+  if (requestIds.length === 0) return [];
+  const rows = await database.read((client) =>
+    client.agentTurn.findMany({ where: { requestId: { in: [...requestIds] }, deletedAt: null } }),
+  );
+  return rows.map(turnRecordOf);
+}
+
+/** Newest first is by row id: a chat has one writer, so its turns are begun, and stored, one after the other. */
+export async function listTurns(database: Database, chatId: string, query: TurnQuery): Promise<TurnRecord[]> {
+  const { before, limit, incomplete } = query;
+  return database.read(async (client) => {
+    let bound: { id: { lt: number } } | undefined;
+    if (before !== undefined) {
+      const row = await client.agentTurn.findUnique({ where: { requestId: before, chatId }, select: { id: true } });
+      if (!row) return [];
+      bound = { id: { lt: row.id } };
+    }
+    const rows = await client.agentTurn.findMany({
+      where: {
+        chatId,
+        deletedAt: null,
+        ...bound,
+        ...(incomplete ? { status: { in: ['interrupted', 'failed'] } } : {}),
+      },
+      orderBy: { id: 'desc' },
+      take: limit,
+    });
+    return rows.map(turnRecordOf);
+  });
+}
+
+export async function queuedTurns(database: Database): Promise<TurnRecord[]> {
+  const rows = await database.read((client) =>
+    client.agentTurn.findMany({ where: { status: 'queued', deletedAt: null }, orderBy: { id: 'asc' } }),
+  );
+  return rows.map(turnRecordOf);
+}
+
+export async function isRequestIdTaken(database: Database, requestId: string): Promise<boolean> {
+  const row = await database.read((client) =>
+    client.agentTurn.findUnique({ where: { requestId }, select: { id: true } }),
+  );
+  return row !== null;
+}

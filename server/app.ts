@@ -1,0 +1,177 @@
+import type { Server as HttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createEcho } from '../assistant/echo.js';
+import type { Assistant } from '../assistant/assistant.js';
+import { claimDataDirectory } from './adapters/data-directory.js';
+import { openFileJournal } from './adapters/file-journal.js';
+import { createMemoryLog } from './adapters/memory-log.js';
+import { openPrismaStore } from './adapters/prisma/open.js';
+import { settlesWithin, systemClock, type Clock } from './clock.js';
+import type { Config } from './config.js';
+import { systemIds, type IdSource } from './id-source.js';
+import { createLog, type Log } from './log.js';
+import { createMetrics, type Metrics } from './metrics.js';
+import { createEnvironment } from './session/create-environment.js';
+import { createAgentDesk } from './session/desk/agent-desk.js';
+import { createDesk } from './session/desk/desk.js';
+import type { Environment } from './session/environment.js';
+import { recover } from './session/recover.js';
+import { Sessions } from './session/sessions.js';
+import { SERVER_VERSION } from './version.js';
+import { createOpenAuthenticator } from './wire/authenticate.js';
+import { ConnectionLimit } from './wire/connection-limit.js';
+import { createDispatch } from './wire/dispatch.js';
+import { createHttpApp } from './wire/http/app.js';
+import { createOriginPolicy } from './wire/http/origins.js';
+import { createHttpServer } from './wire/http/server.js';
+import { createRateLimit } from './wire/rate-limit.js';
+import { createSocketServer } from './wire/socket-server.js';
+
+/** What an embedding program may bring of its own. */
+export interface TurnstreamOptions {
+  readonly config: Config;
+  /** In-process assistants beside `echo`. */
+  readonly assistants?: readonly Assistant[];
+  readonly clock?: Clock;
+  readonly ids?: IdSource;
+  readonly log?: Log;
+  /** False: every event goes through Socket.IO's own engine (docs/decisions/0002). */
+  readonly isDirectFanOut?: boolean;
+}
+
+/** A server that runs. */
+export interface Turnstream {
+  readonly url: string;
+  readonly port: number;
+  readonly metrics: Metrics;
+  /** Refuses new turns, gives running ones `drainMs` to end, stores them, says goodbye and closes (LIF-1). */
+  drain(): Promise<void>;
+  /** Closes at once; running attempts stay in the journal and are ended at the next start. */
+  close(): Promise<void>;
+}
+
+const HEALTH_MS = 1000;
+const GOODBYE_MS = 2000;
+
+/**
+ * Starts a Turnstream server: migrates its database, takes up what a crash left, listens.
+ *
+ * @throws {Error} a data directory that another server uses; a database that cannot be opened; a port that is taken
+ */
+export async function createTurnstream(options: TurnstreamOptions): Promise<Turnstream> {
+  const { config, clock = systemClock, ids = systemIds, log = createLog(config.logLevel), isDirectFanOut = true } = options;
+  const metrics = createMetrics();
+  const claim = claimDataDirectory(config.dataDir);
+  const store = await openPrismaStore({
+    url: config.databaseUrl,
+    clock,
+    ids,
+    onTransaction: (kind) => metrics.storeTransactions.inc({ kind }),
+    onMigrated: (names) => log.info({ migrations: names }, 'the database was migrated'),
+  });
+  const journal = openFileJournal({ directory: join(config.dataDir, 'journal'), clock, log, fsyncMs: config.fsyncMs });
+  const liveLog = createMemoryLog({ ids, maxEvents: config.logMaxEvents, maxBytes: config.logMaxBytes, maxTotalBytes: config.logMaxTotalBytes });
+  const assistants = [createEcho((ms, signal) => waitFor(clock, ms, signal)), ...(options.assistants ?? [])];
+  const { env, agents } = createEnvironment({ clock, ids, log, metrics, store, journal, liveLog, assistants, settings: config });
+  const sessions = new Sessions(env);
+  await recover(env, sessions);
+
+  const desk = createDesk(env, sessions);
+  const dispatch = createDispatch({ desk, metrics, log });
+  const authenticator = createOpenAuthenticator();
+  const rateLimit = createRateLimit({ perSecond: config.rateLimitPerSecond });
+  const connectionLimit = new ConnectionLimit(config.maxConnectionsPerUser);
+  const origins = createOriginPolicy({ corsOrigins: config.corsOrigins, loopbackOnly: !config.allowInsecure });
+  const http = createHttpApp({
+    dispatch,
+    authenticator,
+    rateLimit,
+    origins,
+    health: () => healthOf(env),
+    admit: (identity) => connectionLimit.take(identity),
+    metrics,
+    log,
+    clock,
+    ids,
+    settings: { maxFrameBytes: config.maxFrameBytes, maxOutboxBytes: config.maxOutboxBytes },
+    serverVersion: SERVER_VERSION,
+  });
+  const server = createHttpServer(http.handle);
+  const sockets = createSocketServer(server, {
+    dispatch,
+    desk,
+    agentDesk: createAgentDesk(env, sessions, agents),
+    authenticator,
+    rateLimit,
+    connectionLimit,
+    origins,
+    assistants: (tenantId) => env.hosts.list(tenantId),
+    limits: config.limits,
+    maxOutboxBytes: config.maxOutboxBytes,
+    allowPolling: config.allowPolling,
+    isDirectFanOut,
+    serverVersion: SERVER_VERSION,
+    metrics,
+    clock,
+    log,
+  });
+  await listen(server, config.port, config.host);
+  const { port } = server.address() as AddressInfo;
+
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> =>
+    (closing ??= (async () => {
+      sockets.goaway('shutdown');
+      http.endStreams();
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      await settlesWithin(clock, closed, GOODBYE_MS);
+      sockets.close();
+      server.closeAllConnections();
+      await settlesWithin(clock, env.writes.idle(), HEALTH_MS);
+      sessions.close();
+      await journal.close();
+      await store.close();
+      claim.release();
+    })());
+
+  return {
+    url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
+    port,
+    metrics,
+    close,
+    async drain() {
+      env.gate.drain();
+      await sessions.drain();
+      await close();
+    },
+  };
+}
+
+async function healthOf({ store, journal, gate, clock }: Environment) {
+  const isStoreUp = await settlesWithin(clock, store.ping(), HEALTH_MS).catch(() => false);
+  return { store: isStoreUp, log: true, journal: journal.healthy, draining: gate.isDraining };
+}
+
+function listen(server: HttpServer, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function waitFor(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = (): void => {
+      timer.cancel();
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = clock.after(ms, done);
+    signal.addEventListener('abort', done);
+  });
+}

@@ -1,0 +1,46 @@
+/** Time as the server knows it; tests bring their own (decision 11). */
+export interface Clock {
+  /** Wall clock, milliseconds since 1970. For showing, never for ordering. */
+  now(): number;
+  /** A clock that never goes back, milliseconds. For measuring. */
+  monotonic(): number;
+  /** Calls back once after `ms`. It does not keep the process alive. */
+  after(ms: number, callback: () => void): Timer;
+  /** Calls back once in the next turn of the event loop. */
+  soon(callback: () => void): void;
+}
+
+export interface Timer {
+  cancel(): void;
+}
+
+/** ISO 8601, UTC, with milliseconds. */
+export const isoNow = (clock: Clock): string => new Date(clock.now()).toISOString();
+
+/** Resolves after `ms`. */
+export const pause = (clock: Clock, ms: number): Promise<void> => new Promise((resolve) => void clock.after(ms, resolve));
+
+/** Resolves in the next turn of the event loop, after what sockets have to say. */
+export const nextTurn = (clock: Clock): Promise<void> => new Promise((resolve) => clock.soon(resolve));
+
+/** Whether the promise settles within `ms`. @throws what it rejects with within that time */
+export async function settlesWithin(clock: Clock, promise: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: Timer | undefined;
+  const late = new Promise<boolean>((resolve) => (timer = clock.after(ms, () => resolve(false))));
+  try {
+    return await Promise.race([promise.then(() => true), late]);
+  } finally {
+    timer?.cancel();
+  }
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(ms, callback) {
+    const timer = setTimeout(callback, ms);
+    timer.unref();
+    return { cancel: () => clearTimeout(timer) };
+  },
+  soon: (callback) => void setImmediate(callback),
+};

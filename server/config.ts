@@ -1,0 +1,224 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import { DEFAULT_LIMITS, type Limits } from '../protocol/index.js';
+import { LOG_LEVELS } from './log.js';
+
+/**
+ * Every setting of section 10: environment name with its unit, form, default and a sentence. Whatever else is said of a
+ * setting (the README's table, the type of {@link Config}) is made from here.
+ */
+
+/** A bad setting. `message` is one line that begins with the variable's name and holds no value, which may be a secret. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+
+  constructor(
+    readonly variable: string,
+    problem: string,
+  ) {
+    super(`${variable}: ${problem}`);
+  }
+}
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+const MINUTE_MS = 60_000;
+/** Timers count to this many milliseconds (25 days); more would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+const whole = (fallback: number, meaning: string, { min = 1, max = Number.MAX_SAFE_INTEGER } = {}) => {
+  const error = `expected a whole number from ${min} to ${max}`;
+  const digits = z.string().regex(/^\d{1,16}$/, { error });
+  return digits
+    .transform(Number)
+    .pipe(z.int({ error }).min(min, { error }).max(max, { error }))
+    .default(fallback)
+    .meta({ description: meaning });
+};
+const bytes = (fallback: number, meaning: string, min = 1) => whole(fallback, meaning, { min });
+const duration = (fallbackMs: number, meaning: string) => whole(fallbackMs, meaning, { min: 0, max: MAX_TIMER_MS });
+const flag = (meaning: string) =>
+  z
+    .enum(['0', '1', 'false', 'true'], { error: 'expected 1 or 0' })
+    .transform((text) => text === '1' || text === 'true')
+    .default(false)
+    .meta({ description: meaning, shown: '0' });
+const word = (meaning: string) => z.string().optional().meta({ description: meaning });
+const list = (meaning: string) =>
+  z
+    .string()
+    .transform((text) =>
+      text
+        .split(',')
+        .map((entry) => entry.trim())
+        .filter((entry) => entry !== ''),
+    )
+    .default([])
+    .meta({ description: meaning });
+const webAddress = (meaning: string) =>
+  z
+    .url({ protocol: /^https?$/, error: 'expected an http or https address' })
+    .optional()
+    .meta({ description: meaning });
+
+/** `*` would let every page on the internet act as the user in whose browser it is open. */
+const isOrigin = (text: string): boolean =>
+  /^https?:\/\/[^/?#@\s*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+
+const settings = z.object({
+  HOST: z.string().default('127.0.0.1').meta({ description: 'Address to listen on.' }),
+  PORT: whole(3000, 'Port to listen on; 0 picks a free one.', { min: 0, max: 65_535 }),
+  DATA_DIR: z
+    .string()
+    .default('./data')
+    .meta({ description: 'Directory of the database, the journal and the lock that keeps a second server out.' }),
+  DATABASE_URL: z
+    .string()
+    .regex(/^(file:.+|postgres(ql)?:\/\/.+)$/, { error: 'expected file:… or postgresql://…' })
+    .optional()
+    .meta({
+      description: 'Where chats are stored: `file:…` (SQLite). `postgresql://…` comes with a later version.',
+      shown: 'a SQLite file in `DATA_DIR`',
+    }),
+  REDIS_URL: word('Live log, leases and routing of several nodes; comes with a later version. Unset: one node.'),
+
+  AUTH_MODE: z.enum(['none', 'jwt'], { error: 'expected none or jwt' }).default('none').meta({
+    description: 'Who callers are: `none` believes what they say (development); `jwt` comes with a later version.',
+  }),
+  ALLOW_INSECURE: flag('`1` lets `AUTH_MODE=none` listen on more than loopback, for a network that you trust.'),
+  AUTH_JWT_SECRET: word('Secret that tokens are signed with (HMAC).'),
+  AUTH_JWKS_URL: webAddress('Address of the public keys that tokens are signed with.'),
+  AUTH_JWT_ISSUER: word('Issuer that a token must name.'),
+  AUTH_JWT_AUDIENCE: word('Audience that a token must name.'),
+  AUTH_CLOCK_TOLERANCE_MS: duration(0, 'How far the clock of whoever issues tokens may be off.'),
+  AUTH_GRACE_MS: duration(10_000, 'From the end of a token until its connection is closed, unless refreshed.'),
+  CORS_ORIGINS: list(
+    'Origins of pages elsewhere that may use this server, comma-separated: `https://app.example.com`.',
+  ).refine((origins) => origins.every(isOrigin), {
+    error: 'expected origins such as https://app.example.com, comma-separated, without a path and without *',
+  }),
+  ALLOW_POLLING: flag('`1` allows HTTP long-polling where WebSocket does not pass; it needs sticky routing.'),
+
+  ASSISTANTS: list('Modules of in-process assistants, comma-separated paths.'),
+  LOG_LEVEL: z
+    .enum(LOG_LEVELS, { error: `expected one of ${LOG_LEVELS.join(', ')}` })
+    .default('info')
+    .meta({ description: `Least level that is logged: ${LOG_LEVELS.join(', ')}.` }),
+
+  MAX_FRAME_BYTES: bytes(DEFAULT_LIMITS.maxFrameBytes, 'One command, event or HTTP body.', KiB),
+  MAX_MESSAGE_BYTES: bytes(DEFAULT_LIMITS.maxMessageBytes, 'One message.'),
+  MAX_TURN_BYTES: bytes(DEFAULT_LIMITS.maxTurnBytes, 'All that the messages and steps of one turn hold.'),
+  MAX_PAGE_BYTES: bytes(DEFAULT_LIMITS.maxPageBytes, 'One page of messages or one snapshot.'),
+  MAX_QUEUED_TURNS: whole(DEFAULT_LIMITS.maxQueuedTurns, 'Turns that may wait in one chat.', { min: 0 }),
+  MAX_UNSAVED_BYTES: bytes(256 * MiB, 'Ended turns that could not be stored yet; above it no turn starts.'),
+  MAX_TURN_MS: whole(60 * MINUTE_MS, 'How long an attempt may run.', { max: MAX_TIMER_MS }),
+  MAX_OUTBOX_BYTES: bytes(MiB, 'What may wait for a connection that does not read.'),
+  MAX_CONNECTIONS_PER_USER: whole(100, 'Open connections of one user.'),
+  RATE_LIMIT_PER_SECOND: whole(100, 'Commands per second and user; bursts of ten times as many.', { max: 1_000_000 }),
+  COALESCE_MS: whole(33, 'Appends to one text within this time become one event; 0: those of one tick.', {
+    min: 0,
+    max: MINUTE_MS,
+  }),
+
+  AGENT_WAIT_MS: duration(30_000, 'How long a turn waits while nobody serves its assistant.'),
+  AGENT_GRACE_MS: duration(15_000, 'How long the turns of an agent that disconnected wait for it.'),
+  COMMIT_RETRY_MS: duration(10_000, 'How long the end of a turn waits for a store that does not answer.'),
+  DRAIN_MS: duration(10_000, 'How long running turns may go on once the server was told to stop.'),
+  FSYNC_MS: duration(100, 'How often the journal is forced to the disk: what a power cut may cost.'),
+
+  LOG_MAX_EVENTS: whole(2_000, 'Events of one chat kept for replay.'),
+  LOG_MAX_BYTES: bytes(2 * MiB, 'Bytes of events of one chat kept for replay.'),
+  LOG_MAX_TOTAL_BYTES: bytes(32 * MiB, 'Bytes of events of all chats together kept for replay.'),
+  LOG_TTL_MS: duration(10 * MINUTE_MS, 'How long the events of a chat are kept after its last one.'),
+});
+
+type Settings = z.output<typeof settings>;
+type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Lowercase<Head>}${Capitalize<Camel<Tail>>}`
+  : Lowercase<Name>;
+
+/** The settings under the names that code uses (`MAX_FRAME_BYTES` is `maxFrameBytes`), checked against each other. */
+export type Config = { readonly [Name in keyof Settings as Camel<Name>]: Settings[Name] } & {
+  /** With the default filled in. */
+  readonly databaseUrl: string;
+  /** DAT-3: what `hello.limits` announces. */
+  readonly limits: Limits;
+};
+
+/**
+ * The settings in an environment. A variable that is unset or empty has its default; others are not looked at.
+ *
+ * @throws {ConfigError} a value that is not of its form, or that does not go with the others
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const given = Object.fromEntries(
+    Object.keys(settings.shape).flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
+  );
+  const result = settings.safeParse(given);
+  if (!result.success) {
+    const issue = result.error.issues[0];
+    throw new ConfigError(String(issue?.path[0]), issue?.message ?? 'not of the expected form');
+  }
+  const values = result.data;
+  checkTogether(values);
+  const limits: Limits = {
+    ...DEFAULT_LIMITS,
+    maxFrameBytes: values.MAX_FRAME_BYTES,
+    maxMessageBytes: values.MAX_MESSAGE_BYTES,
+    maxTurnBytes: values.MAX_TURN_BYTES,
+    maxPageBytes: values.MAX_PAGE_BYTES,
+    maxQueuedTurns: values.MAX_QUEUED_TURNS,
+  };
+  const databaseUrl = values.DATABASE_URL ?? `file:${join(values.DATA_DIR, 'turnstream.db')}`;
+  const named = Object.fromEntries(Object.entries(values).map(([name, value]) => [camel(name), value]));
+  // The compiler cannot follow names through Object.entries; `Camel` says the same as `camel`.
+  return { ...named, databaseUrl, limits } as Config;
+}
+
+function checkTogether(values: Settings): void {
+  if (values.DATABASE_URL?.startsWith('postgres'))
+    throw new ConfigError('DATABASE_URL', 'PostgreSQL comes with a later version; leave it unset or give file:…');
+  if (values.REDIS_URL !== undefined)
+    throw new ConfigError('REDIS_URL', 'several nodes come with a later version; leave it unset');
+  if (values.AUTH_MODE === 'jwt')
+    throw new ConfigError('AUTH_MODE', 'jwt comes with a later version; use none on loopback');
+  if (!isLoopback(values.HOST) && !values.ALLOW_INSECURE) {
+    throw new ConfigError(
+      'HOST',
+      'with AUTH_MODE=none anyone who reaches the server may be anyone: listen on 127.0.0.1, or set ALLOW_INSECURE=1',
+    );
+  }
+}
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+
+const camel = (name: string): string =>
+  name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+
+/** One row of the README's table. */
+export interface SettingRow {
+  readonly name: string;
+  /** As it would be written, or words where it depends; '' where it is unset. */
+  readonly default: string;
+  readonly meaning: string;
+}
+
+/** All settings in the order of the schema. */
+export function settingsTable(): SettingRow[] {
+  const defaults: Readonly<Record<string, unknown>> = settings.parse({});
+  return Object.entries(settings.shape).map(([name, setting]) => {
+    const { description = '', shown } = setting.meta() ?? {};
+    const value = defaults[name];
+    return {
+      name,
+      default:
+        typeof shown === 'string'
+          ? shown
+          : Array.isArray(value)
+            ? value.join(',')
+            : `${(value as string | number | undefined) ?? ''}`,
+      meaning: description,
+    };
+  });
+}

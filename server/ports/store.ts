@@ -1,0 +1,196 @@
+import type { Chat, ChatPatch, JsonObject, Message, Role, Step, Turn } from '../../protocol/index.js';
+
+/**
+ * The durable side of every chat: what a process can be killed over and a reader still finds.
+ *
+ * Promises of every implementation (`test/contract/store.ts` holds each to them):
+ *
+ * - A call that resolves is durable; one that rejects has changed nothing.
+ * - Rows are given and taken as protocol values. Text comes back as it went in, times as ISO 8601 with milliseconds,
+ *   JSON with equal structure (the order of keys is not promised).
+ * - What was deleted is never given again by any read, and its id is never free again.
+ * - A database that is locked, slow or gone is `storage_unavailable` (a retry can help) and is said quickly: waiting is
+ *   the caller's policy. The event loop is never held longer than a few milliseconds at a time.
+ * - Order is by `sequence`, never by time.
+ */
+export interface Store {
+  // Chats
+
+  /** @throws {ChatError} `conflict` when the id was ever used */
+  createChat(chat: Chat): Promise<void>;
+  /** The chat, null for an unknown or deleted one. */
+  getChat(chatId: string): Promise<Chat | null>;
+  /** Whether the id was ever used, and so is not free for a new chat. */
+  isChatIdTaken(chatId: string): Promise<boolean>;
+  /** @throws {ChatError} `not_found` */
+  updateChat(chatId: string, patch: ChatPatch & { updatedBy?: string }, at: string): Promise<Chat>;
+  /** Hides the chat with all its messages, turns and steps in one transaction. @throws {ChatError} `not_found` */
+  deleteChat(chatId: string, at: string): Promise<void>;
+  listChats(filter: ChatFilter): Promise<ChatPage>;
+
+  // Messages
+
+  /** One more than the highest sequence that was ever given in the chat; 1 for a new chat. */
+  nextSequence(chatId: string): Promise<number>;
+  /** Stores messages of a chat, upserting by id, all or none. An empty list is a success. */
+  saveMessages(chatId: string, messages: readonly Message[]): Promise<void>;
+  /** Ascending by sequence; [] for an unknown or deleted chat. */
+  getMessages(chatId: string, query: MessageQuery): Promise<Message[]>;
+  /** The message, null for an unknown or deleted one (also by its chat). */
+  getMessage(messageId: string): Promise<Message | null>;
+  /** @throws {ChatError} `not_found` */
+  updateMessage(messageId: string, patch: MessagePatch, at: string): Promise<Message>;
+  /** Deletes those of the ids that belong to the chat; gives the ids that were there, in the order asked. */
+  deleteMessages(chatId: string, messageIds: readonly string[], at: string): Promise<string[]>;
+
+  // Turns
+
+  getTurn(requestId: string): Promise<TurnRecord | null>;
+  /** The turns among these ids that exist, in no particular order. */
+  getTurns(requestIds: readonly string[]): Promise<TurnRecord[]>;
+  /** Newest first (by creation), those before `before` where it is given. */
+  listTurns(chatId: string, query: TurnQuery): Promise<TurnRecord[]>;
+  /** Every turn stored as `queued`, oldest first: what a start has to take up again. */
+  queuedTurns(): Promise<TurnRecord[]>;
+  /** Whether a request id was ever used, also in a chat deleted since. */
+  isRequestIdTaken(requestId: string): Promise<boolean>;
+
+  // Steps
+
+  /** Stores steps, upserting by id, all or none. A completed step is never changed back. */
+  saveSteps(steps: readonly StepRecord[]): Promise<void>;
+  /** @throws {ChatError} `not_found` */
+  updateStep(stepId: string, patch: StepPatch, at: string): Promise<Step>;
+  /** Ascending by sequence. */
+  getSteps(requestId: string): Promise<StepRecord[]>;
+  /** Of the newest turn that has an incomplete step: deepest stack first, then highest sequence. */
+  lastIncompleteStep(chatId: string): Promise<Step | null>;
+  /** Ascending by sequence. */
+  getStepsByStack(stackId: string): Promise<StepRecord[]>;
+  /** From the root to `stackId`; `[stackId]` for an unknown one. A cycle in the data ends the climb. */
+  getStackPath(stackId: string): Promise<string[]>;
+
+  // Write transactions of turns (TRN-8)
+
+  /**
+   * Stores these writes in one transaction, all or none. Writing one again changes nothing.
+   * @throws {ChatError} `conflict` (details: {requestId}) where a begin meets a request or chat id that is taken by another; `storage_unavailable`
+   */
+  write(batch: readonly TurnWrite[]): Promise<void>;
+
+  /** Resolves when the database answers. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ChatFilter {
+  /** Whose chats: conditions joined by OR, inside one tenant. */
+  readonly tenantId: string | null;
+  readonly anyOf: readonly (
+    | { readonly createdBy: string }
+    | { readonly teamId: string; readonly share: 'team' }
+    | { readonly public: true }
+    | { readonly everything: true }
+  )[];
+  readonly assistantId?: string;
+  readonly status?: Chat['status'];
+  /** A literal, case-insensitive (Unicode) part of the title. */
+  readonly keywords?: string;
+  /** Inclusive bounds on `timeField`. */
+  readonly startTime?: string;
+  readonly endTime?: string;
+  readonly timeField?: ChatTimeField;
+  /** Default: `lastMessageAt` (the time of creation until there is one), descending; ties by chat id in the same direction. */
+  readonly orderBy?: ChatTimeField;
+  readonly order?: 'asc' | 'desc';
+  readonly page: number;
+  readonly pageSize: number;
+}
+export type ChatTimeField = 'lastMessageAt' | 'createdAt' | 'updatedAt';
+
+export interface ChatPage {
+  readonly data: Chat[];
+  readonly page: number;
+  readonly pageSize: number;
+  /** At least 1. */
+  readonly pageCount: number;
+  readonly total: number;
+}
+
+export interface MessageQuery {
+  readonly requestId?: string;
+  readonly role?: Role;
+  readonly blockId?: string;
+  readonly threadId?: string;
+  readonly type?: string;
+  /** Exclusive bounds on the sequence. */
+  readonly before?: number;
+  readonly after?: number;
+  /** At most this many. Counted from the newest, unless `after` or `offset` is given: then from the oldest. Without a limit: all. */
+  readonly limit?: number;
+  /** Skips this many from the oldest. */
+  readonly offset?: number;
+}
+
+export interface MessagePatch {
+  readonly type?: string;
+  readonly props?: JsonObject;
+  readonly metadata?: JsonObject | null;
+}
+
+export interface TurnQuery {
+  readonly before?: string;
+  readonly limit: number;
+  /** Only those that ended interrupted or failed. */
+  readonly incomplete?: boolean;
+}
+
+/** A turn as it is stored: what the protocol shows, and what only the server needs. */
+export interface TurnRecord {
+  readonly turn: Turn;
+  /** TRN-1: the hash of the start's body, for comparing a repeated one. */
+  readonly fingerprint: string;
+  /** The stack id of the root frame, the same in all attempts. */
+  readonly rootStackId: string;
+  /** TRN-11: the turn whose input this one answers anew. */
+  readonly regenerates: string | null;
+  /** The agent that opened it, null where a person started it. */
+  readonly openedBy: string | null;
+}
+
+/** A step with the order in which steps were last begun, over all attempts (TRN-9). */
+export interface StepRecord {
+  readonly step: Step;
+  readonly beginOrder: number;
+}
+
+export interface StepPatch {
+  readonly status?: Step['status'];
+  readonly output?: Step['output'];
+  readonly error?: Step['error'];
+  readonly spaceSnapshot?: JsonObject | null;
+  readonly metadata?: JsonObject | null;
+}
+
+/**
+ * - `begin`, write 1: the turn as queued, its input, the chat where it is new. For a resume the turn's next attempt and no messages.
+ * - `end`, write 2: the turn as it ended, the messages of the attempt, what it superseded, all its steps, the chat's last activity.
+ */
+export type TurnWrite =
+  | {
+      readonly kind: 'begin';
+      readonly record: TurnRecord;
+      readonly messages: readonly Message[];
+      readonly newChat: Chat | null;
+      readonly at: string;
+    }
+  | {
+      readonly kind: 'end';
+      readonly record: TurnRecord;
+      readonly messages: readonly Message[];
+      readonly deletedMessageIds: readonly string[];
+      readonly steps: readonly StepRecord[];
+      /** The highest sequence given in the chat so far, also to messages that were deleted before they were stored. */
+      readonly lastSequence: number;
+      readonly at: string;
+    };

@@ -1,0 +1,187 @@
+import {
+  ChatError,
+  DEFAULT_PATH,
+  MAX_STACK_DEPTH,
+  op as opSchema,
+  parse,
+  SIGNAL_TYPE,
+  tooLarge,
+  type EventBody,
+  type Json,
+  type Message,
+  type Op,
+} from '../../protocol/index.js';
+import type { StepRecord } from '../ports/store.js';
+import type { Frame } from './frame.js';
+import type { LiveTurn } from './live-turn.js';
+import type { StackPlace } from './step-recorder.js';
+import { Undo } from './undo.js';
+
+/** What ops lead to, in order. */
+export type Effect =
+  | { readonly kind: 'event'; readonly body: EventBody }
+  | { readonly kind: 'step'; readonly record: StepRecord; readonly body: EventBody }
+  | { readonly kind: 'signal'; readonly name: string; readonly data: Json };
+
+/** What applying needs of the chat. */
+export interface OpScene {
+  readonly live: LiveTurn;
+  readonly frame: Frame;
+  readonly now: string;
+  readonly newId: () => string;
+  /** Gives the next sequence of the chat. */
+  readonly nextSequence: (undo: Undo) => number;
+}
+
+/**
+ * Applies ops to a turn's buffer, all or none (AGT-2), without waiting for anything: an op has its place when this
+ * returns.
+ *
+ * @throws {ChatError} `bad_request` or `payload_too_large`, with `details.index`
+ */
+export function applyOps(scene: OpScene, ops: readonly unknown[]): Effect[] {
+  const undo = new Undo();
+  const effects: Effect[] = [];
+  for (const [index, candidate] of ops.entries()) {
+    try {
+      const op = parse(opSchema, candidate, ['ops', index]);
+      effects.push(...applyOp(scene, op, undo));
+      if (scene.live.room < 0) throw tooLarge('maxTurnBytes', scene.live.needs.limits.maxTurnBytes);
+    } catch (thrown) {
+      undo.run();
+      throw thrown instanceof ChatError ? withIndex(thrown, index) : thrown;
+    }
+  }
+  return effects;
+}
+
+const withIndex = (error: ChatError, index: number): ChatError =>
+  new ChatError(error.code, `op ${index}: ${error.message}`, { details: { ...error.details, index }, cause: error });
+
+function applyOp(scene: OpScene, op: Op, undo: Undo): Effect[] {
+  const { messages, steps, room } = scene.live;
+  switch (op.op) {
+    case 'send':
+      return send(scene, op, undo);
+    case 'append':
+      return events(messages.append(op.messageId, op.path || DEFAULT_PATH, op.text, room, undo));
+    case 'replace':
+      return events(messages.replace(op.messageId, op.type, op.props, room, undo));
+    case 'merge':
+      return events(messages.merge(op.messageId, mergePath(op), op.value, room, undo));
+    case 'set':
+      return events(messages.set(op.messageId, op.path, op.value, room, undo));
+    case 'end':
+      return events(messages.end(op.messageId, undo));
+    case 'step.start':
+      return startStep(scene, op, undo);
+    case 'step.end':
+      return endStep(scene, op, undo);
+    case 'space.set':
+      steps.setSpace(op.key, op.value, undo);
+      return [];
+    case 'space.delete':
+      steps.deleteSpace(op.key, undo);
+      return [];
+    case 'signal':
+      return [{ kind: 'signal', name: op.name, data: op.data }];
+  }
+}
+
+const events = (bodies: readonly EventBody[]): Effect[] => bodies.map((body) => ({ kind: 'event', body }));
+
+/** Props are an object: only an object merges into them. */
+function mergePath({ path = '', value }: Extract<Op, { op: 'merge' }>): string {
+  if (path === '' && (value === null || typeof value !== 'object' || Array.isArray(value))) {
+    throw new ChatError('bad_request', 'Without a path only an object can be merged.', { details: { path: 'value' } });
+  }
+  return path;
+}
+
+function send(scene: OpScene, op: Extract<Op, { op: 'send' }>, undo: Undo): Effect[] {
+  const { live, frame, now } = scene;
+  if (op.type === SIGNAL_TYPE) {
+    const name = op.props['name'];
+    return [{ kind: 'signal', name: typeof name === 'string' && name !== '' ? name : SIGNAL_TYPE, data: op.props }];
+  }
+  if (op.role === 'user' && live.record.openedBy === null) {
+    throw new ChatError('bad_request', 'Messages of users are sent only in turns that an agent opened.', { details: { path: 'role' } });
+  }
+  const messageId = op.messageId ?? scene.newId();
+  if (live.messages.knows(messageId) || live.standing.some((held) => held.messageId === messageId)) {
+    throw new ChatError('bad_request', `The message ${messageId} exists.`, { details: { path: 'messageId' } });
+  }
+  const stepId = op.stepId ?? frame.openSteps.at(-1) ?? null;
+  const step = stepId === null ? undefined : live.steps.get(stepId);
+  if (stepId !== null && !step) throw new ChatError('bad_request', `There is no step ${stepId} in this turn.`, { details: { path: 'stepId' } });
+  const replaced = supersede(live, live.superseded.takeForMessage(stepId, undo), undo);
+  const message: Message = {
+    messageId,
+    chatId: live.turn.chatId,
+    requestId: live.requestId,
+    role: op.role ?? 'assistant',
+    type: op.type,
+    props: op.props,
+    blockId: op.blockId ?? null,
+    threadId: op.threadId ?? null,
+    stepId,
+    assistantId: op.role === 'user' ? null : (step?.assistantId ?? frame.place.assistantId),
+    sequence: scene.nextSequence(undo),
+    state: 'open',
+    metadata: op.metadata ?? null,
+    createdAt: now,
+    updatedAt: now,
+  };
+  const created = live.messages.create(message, live.room, undo);
+  live.sentBy.set(messageId, frame.stackId);
+  undo.add(() => live.sentBy.delete(messageId));
+  return [...replaced, ...events(created)];
+}
+
+/** Deletes for everybody what a new run replaces; the rows follow with write 2. */
+export function supersede(live: LiveTurn, messageIds: readonly string[], undo?: Undo): Effect[] {
+  if (messageIds.length === 0) return [];
+  for (const messageId of messageIds) live.deletedStored.add(messageId);
+  undo?.add(() => messageIds.forEach((messageId) => live.deletedStored.delete(messageId)));
+  return [{ kind: 'event', body: { type: 'message.deleted', requestId: live.requestId, messageIds: [...messageIds] } }];
+}
+
+function startStep(scene: OpScene, op: Extract<Op, { op: 'step.start' }>, undo: Undo): Effect[] {
+  const { live, frame } = scene;
+  const place = stepPlace(live, frame, op);
+  const { event, record } = live.steps.start(
+    { ...place, stepId: op.stepId, type: op.type, input: op.input ?? null, metadata: op.metadata ?? null },
+    undo,
+  );
+  frame.openSteps.push(op.stepId);
+  undo.add(() => void frame.openSteps.pop());
+  return [{ kind: 'step', record, body: event }];
+}
+
+function stepPlace(live: LiveTurn, frame: Frame, op: Extract<Op, { op: 'step.start' }>): StackPlace {
+  const stackId = op.stackId ?? frame.stackId;
+  const known = live.steps.place(stackId);
+  if (known) return { ...known, assistantId: op.assistantId ?? known.assistantId };
+  const parent = live.steps.place(op.stackParentId ?? frame.stackId);
+  if (!parent) throw new ChatError('bad_request', 'The parent stack is not known in this turn.', { details: { path: 'stackParentId' } });
+  const stackDepth = parent.stackDepth + 1;
+  if (stackDepth > MAX_STACK_DEPTH) {
+    throw new ChatError('bad_request', `A call stack has at most ${MAX_STACK_DEPTH} levels below its root.`, { details: { path: 'stackId' } });
+  }
+  return { stackId, stackParentId: parent.stackId, stackDepth, assistantId: op.assistantId ?? frame.place.assistantId };
+}
+
+function endStep(scene: OpScene, op: Extract<Op, { op: 'step.end' }>, undo: Undo): Effect[] {
+  const { live, frame } = scene;
+  const { event, record } = live.steps.end(
+    { stepId: op.stepId, status: op.status, output: op.output ?? null, error: op.error ?? null, ...(op.metadata === undefined ? {} : { metadata: op.metadata }) },
+    undo,
+  );
+  const index = frame.openSteps.lastIndexOf(op.stepId);
+  if (index >= 0) {
+    frame.openSteps.splice(index, 1);
+    undo.add(() => void frame.openSteps.splice(index, 0, op.stepId));
+  }
+  const replaced = op.status === 'completed' ? supersede(live, live.superseded.takeForStep(op.stepId, undo), undo) : [];
+  return [...replaced, { kind: 'step', record, body: event }];
+}

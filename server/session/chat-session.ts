@@ -1,0 +1,278 @@
+import { ChatError, type Chat, type EventBody, type Message, type Position, type Turn } from '../../protocol/index.js';
+import { isoNow } from '../clock.js';
+import type { ChatLog, LoggedEvent } from '../ports/live-log.js';
+import type { Effect } from './apply-ops.js';
+import type { Environment } from './environment.js';
+import type { EndedAttempt, EndedTurn, LiveTurn } from './live-turn.js';
+import { Mutex } from './mutex.js';
+import { PendingAppends } from './pending-appends.js';
+import { PresenceBoard } from './presence-board.js';
+import type { Source } from './pump.js';
+import { ReadOverlay } from './read-overlay.js';
+import { EventBatch, type Subscriber } from './subscriber.js';
+import { TurnQueue } from './turn-queue.js';
+import type { Undo } from './undo.js';
+
+/** One batch is at most so long, so that a slow reader's frames stay small. */
+const BATCH_BYTES = 256 * 1024;
+/** Ended turns whose answers are kept for an agent that repeats itself (AGT-1). */
+const ENDED_KEPT = 64;
+
+/** Events that tell of a running attempt's messages: what the journal must hold to build them again. */
+const JOURNALED = new Set<EventBody['type']>([
+  'message.created',
+  'message.appended',
+  'message.replaced',
+  'message.merged',
+  'message.set',
+  'message.closed',
+  'message.updated',
+  'message.deleted',
+]);
+
+/**
+ * A chat in memory: the single writer of its sequences, offsets and state. What it does to the chat happens in one
+ * synchronous step, or inside `commands`, which runs one command after another.
+ */
+export class ChatSession implements Source {
+  readonly log: ChatLog;
+  readonly commands = new Mutex();
+  readonly queue = new TurnQueue();
+  readonly presence: PresenceBoard;
+  /** Turns that have not come to their end or are not stored yet, by request id. */
+  readonly turns = new Map<string, LiveTurn>();
+  /** The last ended turns, for repeated commands of their agents. */
+  readonly ended = new Map<string, EndedAttempt>();
+  isDeleted = false;
+  /** Monotonic ms of the last event or reading. */
+  lastUsed: number;
+
+  readonly #subscribers = new Set<Subscriber>();
+  readonly #overlays = new Set<ReadOverlay>();
+  readonly #appends: PendingAppends;
+  #outgoing: LoggedEvent[] = [];
+  #nextSequence: number;
+
+  constructor(
+    readonly env: Environment,
+    public chat: Chat,
+    nextSequence: number,
+    /** Called when the chat may be free for its next turn. */
+    private readonly onTurnOver: (session: ChatSession) => void,
+  ) {
+    this.#nextSequence = nextSequence;
+    this.log = env.liveLog.open(chat.chatId);
+    this.lastUsed = env.clock.monotonic();
+    this.#appends = new PendingAppends(env.clock, env.coalescer, (body) => this.#emit(body, this.turns.get(body.requestId ?? '')));
+    this.presence = new PresenceBoard(env.clock, (users) => {
+      for (const subscriber of this.#subscribers) subscriber.presence({ chatId: this.chatId, users });
+    });
+  }
+
+  get chatId(): string {
+    return this.chat.chatId;
+  }
+
+  get now(): string {
+    return isoNow(this.env.clock);
+  }
+
+  get nextSequence(): number {
+    return this.#nextSequence;
+  }
+
+  /** Gives the next sequence; taken back with `undo`. */
+  takeSequence(undo?: Undo): number {
+    const sequence = this.#nextSequence++;
+    undo?.add(() => (this.#nextSequence = sequence));
+    return sequence;
+  }
+
+  /** Sequences up to this one were given before a crash. */
+  raiseSequence(given: number): void {
+    this.#nextSequence = Math.max(this.#nextSequence, given + 1);
+  }
+
+  /** Whether nothing here would be missed (LIF-3). */
+  get isIdle(): boolean {
+    return this.#subscribers.size === 0 && this.turns.size === 0 && this.#overlays.size === 0 && this.commands.isIdle;
+  }
+
+  get subscriberCount(): number {
+    return this.#subscribers.size;
+  }
+
+  /** @throws {ChatError} `not_found` once the chat is deleted */
+  mustExist(): void {
+    if (this.isDeleted) throw new ChatError('not_found');
+  }
+
+  // Publishing
+
+  /** Gives every effect its place in the log, in order (TRN-4). */
+  publish(effects: readonly Effect[], live?: LiveTurn): void {
+    for (const effect of effects) {
+      if (effect.kind === 'signal') {
+        this.#signal(live, effect);
+        continue;
+      }
+      if (effect.kind === 'step' && live?.isJournaled) this.env.journal.add(live.key, JSON.stringify(['step', effect.record]));
+      if (effect.body.type === 'message.appended') this.#appends.add(effect.body);
+      else this.emit(effect.body, live);
+    }
+  }
+
+  /** Publishes one event; appends that wait go before it (SUB-6). */
+  emit(body: EventBody, live?: LiveTurn): void {
+    this.#appends.flushAppends();
+    this.#emit(body, live);
+  }
+
+  #emit(body: EventBody, live?: LiveTurn): void {
+    const event = this.log.append(body.type, (position) => this.#encode(position, body));
+    if (live?.isJournaled && JOURNALED.has(body.type)) this.env.journal.add(live.key, `["event",${event.json}]`);
+    this.#outgoing.push(event);
+    this.lastUsed = this.env.clock.monotonic();
+    this.env.metrics.events.inc();
+    this.env.pump.add(this);
+  }
+
+  /** By hand: ids, epoch and time need no escaping, and this is the hottest line of the server. */
+  #encode({ epoch, offset }: Position, body: EventBody): string {
+    return `{"chatId":"${this.chatId}","epoch":"${epoch}","offset":${offset},"at":"${this.now}",${JSON.stringify(body).slice(1)}`;
+  }
+
+  #signal(live: LiveTurn | undefined, { name, data }: Extract<Effect, { kind: 'signal' }>): void {
+    if (!live || this.#subscribers.size === 0) return;
+    this.settle();
+    for (const subscriber of this.#subscribers) subscriber.signal({ chatId: this.chatId, requestId: live.requestId, name, data });
+  }
+
+  /** Everything published has its place, is journaled and handed out: the state as of `log.position`. */
+  settle(): void {
+    this.#appends.flushAppends();
+    this.env.pump.flush();
+  }
+
+  deliver(): void {
+    const events = this.#outgoing;
+    this.#outgoing = [];
+    for (const batch of batches(this.chatId, events)) {
+      for (const subscriber of this.#subscribers) subscriber.deliver(batch);
+    }
+    this.env.metrics.deliveries.inc(events.length * this.#subscribers.size);
+  }
+
+  // Following
+
+  attach(subscriber: Subscriber): void {
+    if (this.#subscribers.has(subscriber)) return;
+    this.#subscribers.add(subscriber);
+    this.env.metrics.subscriptions.inc();
+    this.presence.join(subscriber);
+  }
+
+  /** Ends a following; nothing more is delivered to it. */
+  detach(subscriber: Subscriber): void {
+    if (!this.#subscribers.delete(subscriber)) return;
+    this.lastUsed = this.env.clock.monotonic();
+    this.env.metrics.subscriptions.dec();
+    this.presence.leave(subscriber);
+  }
+
+  /** Ends the followings of those who may read no more (ACC-4, SUB-5). */
+  expel(mayStay: (subscriber: Subscriber) => boolean): void {
+    for (const subscriber of [...this.#subscribers]) {
+      if (mayStay(subscriber)) continue;
+      this.detach(subscriber);
+      subscriber.ended();
+    }
+  }
+
+  // Reading
+
+  /** Collects what changes in stored rows while they are read. Always ended with `endRead`. */
+  beginRead(): ReadOverlay {
+    const overlay = new ReadOverlay();
+    this.#overlays.add(overlay);
+    return overlay;
+  }
+
+  endRead(overlay: ReadOverlay): void {
+    this.#overlays.delete(overlay);
+    this.lastUsed = this.env.clock.monotonic();
+  }
+
+  /** A stored message is another now, or (null) deleted. */
+  messageStored(messageId: string, message: Message | null): void {
+    for (const overlay of this.#overlays) overlay.messages.set(messageId, message);
+  }
+
+  turnStored(turn: Turn): void {
+    for (const overlay of this.#overlays) overlay.turns.set(turn.requestId, turn);
+  }
+
+  // Turns
+
+  /** The foreground turn that is running, ending, or waits for a host. */
+  get active(): LiveTurn | undefined {
+    return this.queue.active;
+  }
+
+  addTurn(live: LiveTurn): void {
+    this.turns.set(live.requestId, live);
+    this.ended.delete(live.requestId);
+    this.env.ledger.add(live.requestId, this.chatId);
+  }
+
+  /** The turn is stored: its buffer is given up, and readers on their way are told what it held. */
+  releaseTurn(live: LiveTurn, end: EndedTurn): void {
+    for (const message of live.messages.messages) this.messageStored(message.messageId, message);
+    for (const messageId of live.deletedStored) this.messageStored(messageId, null);
+    this.turnStored(end.turn);
+    if (this.turns.get(live.requestId) === live) this.turns.delete(live.requestId);
+    this.lastUsed = this.env.clock.monotonic();
+  }
+
+  turnOver(): void {
+    this.onTurnOver(this);
+  }
+
+  /** Keeps the answers of an ended turn's frames for a while. */
+  remember(live: LiveTurn): void {
+    this.ended.delete(live.requestId);
+    this.ended.set(live.requestId, { turn: live.turn, frames: live.frames });
+    for (const requestId of this.ended.keys()) {
+      if (this.ended.size <= ENDED_KEPT) break;
+      this.ended.delete(requestId);
+      if (!this.turns.has(requestId)) this.env.ledger.remove(requestId);
+    }
+  }
+
+  /** Drops what is kept for replay and repetition; epoch and offset go on. */
+  forgetPast(): void {
+    this.log.clear();
+    for (const requestId of this.ended.keys()) if (!this.turns.has(requestId)) this.env.ledger.remove(requestId);
+    this.ended.clear();
+  }
+
+  /** Lets go of the chat: it is read anew when it is asked for again. */
+  close(): void {
+    this.log.close();
+    for (const requestId of [...this.turns.keys(), ...this.ended.keys()]) this.env.ledger.remove(requestId);
+  }
+}
+
+function* batches(chatId: string, events: readonly LoggedEvent[]): Generator<EventBatch> {
+  let from = 0;
+  let bytes = 0;
+  for (const [index, event] of events.entries()) {
+    if (index > from && bytes + event.json.length > BATCH_BYTES) {
+      yield new EventBatch(chatId, events.slice(from, index));
+      from = index;
+      bytes = 0;
+    }
+    bytes += event.json.length;
+  }
+  if (from < events.length) yield new EventBatch(chatId, from === 0 ? events : events.slice(from));
+}

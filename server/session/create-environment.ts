@@ -1,0 +1,36 @@
+import type { Assistant } from '../../assistant/assistant.js';
+import { AgentDirectory } from './agent-directory.js';
+import { Coalescer } from './coalescer.js';
+import type { Environment } from './environment.js';
+import { Gate } from './gate.js';
+import { Hosts } from './hosts.js';
+import { InProcessHost } from './in-process-host.js';
+import { Pump } from './pump.js';
+import { TurnLedger } from './turn-ledger.js';
+import { WriteQueue } from './write-queue.js';
+
+type Given = Pick<Environment, 'clock' | 'ids' | 'log' | 'metrics' | 'settings' | 'store' | 'journal' | 'liveLog'>;
+
+/** What the sessions of a process share, made from its ports. */
+export function createEnvironment(given: Given & { readonly assistants: readonly Assistant[] }): { env: Environment; agents: AgentDirectory } {
+  const { clock, ids, log, metrics, settings, store, journal, liveLog, assistants } = given;
+  const agents = new AgentDirectory(clock, settings.agentGraceMs);
+  const pump = new Pump(clock, journal);
+  const env: Environment = {
+    clock,
+    ids,
+    log,
+    metrics,
+    settings,
+    store,
+    journal,
+    liveLog,
+    pump,
+    writes: new WriteQueue({ store, clock, ids, log }),
+    coalescer: new Coalescer(clock, settings.coalesceMs, pump),
+    gate: new Gate(journal, settings.maxUnsavedBytes, metrics),
+    hosts: new Hosts({ inProcess: new InProcessHost(assistants, clock, ids), agents, clock, agentWaitMs: settings.agentWaitMs }),
+    ledger: new TurnLedger(),
+  };
+  return { env, agents };
+}

@@ -1,0 +1,184 @@
+import {
+  ChatError,
+  MAX_STACK_DEPTH,
+  type AgentArgs,
+  type AgentCommandName,
+  type AgentResult,
+  type InputMessage,
+  type Message,
+} from '../../../protocol/index.js';
+import type { AgentConnection, AgentDirectory } from '../agent-directory.js';
+import type { ChatSession } from '../chat-session.js';
+import type { Environment } from '../environment.js';
+import { Frame } from '../frame.js';
+import { closeFrame, pushOps, runChild } from '../frame-run.js';
+import type { LiveTurn } from '../live-turn.js';
+import { readMessages } from '../read-messages.js';
+import type { Sessions } from '../sessions.js';
+import { openTurn } from '../open-turn.js';
+
+/** Where agents' commands arrive in the domain (section 6). Ops are applied before a handler first waits. */
+export interface AgentDesk {
+  run<N extends AgentCommandName>(name: N, connection: AgentConnection, args: AgentArgs<N>): Promise<AgentResult<N>>;
+  disconnected(connection: AgentConnection): void;
+}
+
+type Handlers = { readonly [N in AgentCommandName]: (connection: AgentConnection, args: AgentArgs<N>) => Promise<AgentResult<N>> };
+
+type FrameName = { readonly requestId: string; readonly attempt: number; readonly stackId?: string | undefined };
+
+interface HeldFrame {
+  readonly session: ChatSession;
+  readonly live: LiveTurn;
+  readonly frame: Frame;
+}
+
+/** What a numbered command of a frame meets: it is the next one, or it was taken before and its answer stands. */
+type Numbered<T> = { readonly held: HeldFrame } | { readonly answer: Promise<T> };
+
+export function createAgentDesk(env: Environment, sessions: Sessions, agents: AgentDirectory): AgentDesk {
+  /**
+   * AGT-1 and AGT-3 for one numbered command.
+   *
+   * @throws {ChatError} `stale_attempt`, `turn_ended` (both with the frame's `turn:abort`), `seq_gap`, `not_found`
+   */
+  function numbered<T>(connection: AgentConnection, name: FrameName & { readonly seq: number }, ofPush: boolean): Numbered<T> {
+    const session = sessions.ofTurn(name.requestId);
+    const live = session?.turns.get(name.requestId);
+    const kept = live ?? session?.ended.get(name.requestId);
+    if (!session || !kept) throw new ChatError('turn_ended');
+    const { attempt } = kept.turn;
+    if (name.attempt > attempt) throw new ChatError('bad_request', `The attempt is ${attempt}.`, { details: { path: 'attempt', expected: attempt } });
+    const frame = name.attempt < attempt ? undefined : kept.frames.get(name.stackId ?? rootOf(kept.frames));
+    if (!frame) throw abortBy(connection, name, name.attempt < attempt ? 'stale_attempt' : 'not_found');
+    const agent = agents.find(connection);
+    if (!agent || frame.holder?.key !== agent) throw abortBy(connection, { ...name, stackId: frame.stackId }, frame.result ? 'turn_ended' : 'stale_attempt');
+    if (name.seq <= frame.lastSeq) {
+      const answer = frame.answers.get(name.seq) ?? Promise.resolve({ seq: name.seq });
+      return { answer: (ofPush ? answer.then(() => ({ seq: name.seq })) : answer) as Promise<T> };
+    }
+    if (frame.result || !live?.isRunning) throw abortBy(connection, { ...name, stackId: frame.stackId }, 'turn_ended');
+    const expected = frame.lastSeq + 1;
+    if (name.seq !== expected) throw new ChatError('seq_gap', `The next seq is ${expected}.`, { details: { expected } });
+    return { held: { session, live, frame } };
+  }
+
+  /** Takes the seq and keeps the answer for a repetition. */
+  function answered<T>({ frame }: HeldFrame, seq: number, answer: Promise<T>): Promise<T> {
+    frame.lastSeq = seq;
+    frame.answers.set(seq, answer);
+    answer.catch(() => undefined);
+    return answer;
+  }
+
+  async function chatRead(connection: AgentConnection, chatId: string): Promise<ChatSession> {
+    const agent = agents.of(connection);
+    const session = sessions.get(chatId);
+    const holds = agent.runs().some(({ requestId }) => session?.turns.has(requestId) ?? false);
+    if (!session || !holds) throw new ChatError('not_found');
+    return session;
+  }
+
+  const handlers: Handlers = {
+    'agent:attach': async (connection, args) => {
+      const agent = agents.attach(connection, args);
+      return { assigned: agent.runs().map(({ requestId, attempt, frame }) => ({ requestId, attempt, stackId: frame.stackId, lastSeq: frame.lastSeq })) };
+    },
+
+    'turn:open': (connection, args) => openTurn(env, sessions, agents, connection, args),
+
+    'turn:push': async (connection, args) => {
+      const met = numbered<{ seq: number }>(connection, args, true);
+      if ('answer' in met) return met.answer;
+      const { session, live, frame } = met.held;
+      pushOps(session, live, frame, args.ops);
+      frame.lastSeq = args.seq;
+      await env.journal.writable();
+      return { seq: args.seq };
+    },
+
+    'turn:close': async (connection, args) => {
+      const met = numbered<AgentResult<'turn:close'>>(connection, args, false);
+      if ('answer' in met) return met.answer;
+      const { session, live, frame } = met.held;
+      const { status, output = null, error = null, usage } = args;
+      const end = closeFrame(session, live, frame, { status, output, error, ...(usage === undefined ? {} : { usage }) });
+      return answered<AgentResult<'turn:close'>>(met.held, args.seq, end ?? Promise.resolve({ stackId: frame.stackId, status }));
+    },
+
+    'turn:delegate': async (connection, args) => {
+      const met = numbered<AgentResult<'turn:delegate'>>(connection, args, false);
+      if ('answer' in met) return met.answer;
+      const { session, live } = met.held;
+      const child = childOf(env, met.held, args);
+      live.addFrame(child);
+      return answered(
+        met.held,
+        args.seq,
+        runChild(session, live, child).then((result) => ({ stackId: child.stackId, ...result })),
+      );
+    },
+
+    'turn:input': async (connection, { requestId, stackId }) => {
+      const run = agents.of(connection).runs().find(({ frame, requestId: held }) => held === requestId && (stackId === undefined ? frame.isRoot : frame.stackId === stackId));
+      if (!run?.frame.assignment) throw new ChatError('not_found');
+      return run.frame.assignment;
+    },
+
+    'message:list': async (connection, args) => readMessages(await chatRead(connection, args.chatId), args),
+    'chat:get': async (connection, args) => ({ chat: (await chatRead(connection, args.chatId)).chat }),
+  };
+
+  return {
+    run: (name, connection, args) => handlers[name](connection, args),
+    disconnected: (connection) => agents.disconnected(connection),
+  };
+}
+
+function rootOf(frames: ReadonlyMap<string, Frame>): string {
+  for (const frame of frames.values()) if (frame.isRoot) return frame.stackId;
+  return '';
+}
+
+/** The refusal of one who holds the frame no more, who is told to stop as well. */
+function abortBy(connection: AgentConnection, { requestId, attempt, stackId = '' }: FrameName, code: 'stale_attempt' | 'turn_ended' | 'not_found'): ChatError {
+  if (code !== 'not_found') connection.abort({ requestId, attempt, stackId, reason: code });
+  return new ChatError(code);
+}
+
+/** @throws {ChatError} `bad_request`: too deep, or a stack id that is in use */
+function childOf(env: Environment, { session, live, frame }: HeldFrame, args: AgentArgs<'turn:delegate'>): Frame {
+  const stackId = args.childStackId ?? env.ids.id();
+  const stackDepth = frame.place.stackDepth + 1;
+  if (stackDepth > MAX_STACK_DEPTH) {
+    throw new ChatError('bad_request', `A call stack has at most ${MAX_STACK_DEPTH} levels below its root.`, { details: { path: 'assistantId' } });
+  }
+  const known = live.steps.place(stackId);
+  if (live.frames.has(stackId) || (known && known.stackParentId !== frame.stackId)) {
+    throw new ChatError('bad_request', 'This stack id is in use.', { details: { path: 'childStackId' } });
+  }
+  const input = args.input.map((draft, index) => delegatedInput(env, session, live, draft, index));
+  return new Frame({ stackId, stackParentId: frame.stackId, stackDepth, assistantId: args.assistantId }, input);
+}
+
+/** Input of a call: it is shown to nobody and stored only where a step records it. */
+function delegatedInput(env: Environment, session: ChatSession, live: LiveTurn, draft: InputMessage, index: number): Message {
+  const at = session.now;
+  return {
+    messageId: env.ids.id(),
+    chatId: session.chatId,
+    requestId: live.requestId,
+    role: 'user',
+    type: draft.type,
+    props: draft.props,
+    blockId: draft.blockId ?? null,
+    threadId: draft.threadId ?? null,
+    stepId: null,
+    assistantId: null,
+    sequence: index + 1,
+    state: 'closed',
+    metadata: draft.metadata ?? null,
+    createdAt: at,
+    updatedAt: at,
+  };
+}

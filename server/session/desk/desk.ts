@@ -1,0 +1,142 @@
+import { ChatError, commands, type Args, type Chat, type Result, type Right } from '../../../protocol/index.js';
+import { mayChange, mayRead, mayTalk } from '../access.js';
+import type { ChatDesk, DeskCommand } from '../chat-desk.js';
+import type { ChatSession } from '../chat-session.js';
+import { deleteChat, updateChat } from '../edit-chat.js';
+import { deleteMessages, updateMessage } from '../edit-messages.js';
+import type { Environment } from '../environment.js';
+import type { Identity } from '../identity.js';
+import { readMessages } from '../read-messages.js';
+import { resumeTurn } from '../resume-turn.js';
+import type { Sessions } from '../sessions.js';
+import { stopTurn } from '../stop-turn.js';
+import { subscribe } from '../subscribe.js';
+import { createChat } from './create-chat.js';
+import { listChats } from './list-chats.js';
+import { incompleteStep, stackPath, stepsOfStack, stepsOfTurn } from './steps.js';
+import { listTurns, start } from './turns.js';
+
+interface Call<N extends DeskCommand> {
+  readonly identity: Identity;
+  readonly args: Args<N>;
+  readonly sent: unknown;
+  /** The chat that the right was checked on. */
+  readonly chat: Chat;
+}
+
+type Handlers = { readonly [N in DeskCommand]: (call: Call<N>) => Promise<Result<N>> };
+
+/** Which chat a command is about: the arguments name it, or something in it. */
+type Named = { readonly [K in 'chatId' | 'requestId' | 'messageId' | 'stackId']?: string | undefined };
+
+/** The desk of one process over its sessions. */
+export function createDesk(env: Environment, sessions: Sessions): ChatDesk {
+  const { store } = env;
+  /** Connections that have typed somewhere. */
+  const typists = new WeakSet<object>();
+
+  async function sessionOf(chatId: string): Promise<ChatSession> {
+    const session = await sessions.open(chatId);
+    if (!session) throw new ChatError('not_found');
+    return session;
+  }
+
+  /** As a command of the chat, its right checked again at its turn: it may have waited for one that changed it. */
+  async function command<T>(call: { identity: Identity; chat: Chat }, right: Right, work: (session: ChatSession) => Promise<T>): Promise<T> {
+    const session = await sessionOf(call.chat.chatId);
+    return session.commands.run(async () => {
+      session.mustExist();
+      mustHaveRight(session.chat, call.identity, right);
+      return work(session);
+    });
+  }
+
+  async function chatNamed({ chatId, requestId, messageId, stackId }: Named): Promise<Chat | null> {
+    if (chatId !== undefined) return sessions.chat(chatId);
+    const found = await holding({ requestId, messageId, stackId });
+    return found === undefined ? null : sessions.chat(found);
+  }
+
+  async function holding({ requestId, messageId, stackId }: Named): Promise<string | undefined> {
+    if (requestId !== undefined) return env.ledger.chatOf(requestId) ?? (await store.getTurn(requestId))?.turn.chatId;
+    if (stackId !== undefined) return (await stepsOfStack(sessions, store, stackId))[0]?.chatId;
+    if (messageId === undefined) return undefined;
+    for (const session of sessions.all()) {
+      for (const live of session.turns.values()) if (live.isBuffered && live.messages.get(messageId)) return session.chatId;
+    }
+    return (await store.getMessage(messageId))?.chatId;
+  }
+
+  async function turnNow(requestId: string): Promise<Result<'turn:get'>> {
+    const live = sessions.ofTurn(requestId)?.turns.get(requestId);
+    if (live) return { turn: live.turn };
+    const record = await store.getTurn(requestId);
+    if (!record) throw new ChatError('not_found');
+    return { turn: record.turn };
+  }
+
+  const handlers: Handlers = {
+    'chat:create': ({ identity, args }) => createChat(env, sessions, identity, args),
+    'chat:list': ({ identity, args }) => listChats(store, identity, args),
+    'chat:get': async ({ chat }) => ({ chat }),
+    'chat:update': (call) => command(call, 'change', async (session) => ({ chat: await updateChat(session, call.args, call.identity.userId) })),
+    'chat:delete': (call) =>
+      command(call, 'change', async (session) => {
+        await deleteChat(session);
+        sessions.drop(session);
+        return { chatId: session.chatId };
+      }),
+    'message:list': async ({ args, chat }) => readMessages(await sessionOf(chat.chatId), args),
+    'message:update': (call) => command(call, 'change', async (session) => ({ message: await updateMessage(session, call.args) })),
+    'message:delete': (call) => command(call, 'change', async (session) => ({ messageIds: await deleteMessages(session, call.args) })),
+    'turn:start': ({ identity, args, sent }) => start(env, sessions, identity, args, sent),
+    'turn:stop': async ({ args, chat }) => ({ turn: await stopTurn(await sessionOf(chat.chatId), args) }),
+    'turn:resume': (call) => command(call, 'talk', (session) => resumeTurn(session, call.args)),
+    'turn:get': ({ args }) => turnNow(args.requestId),
+    'turn:list': async ({ args, chat }) => listTurns(await sessionOf(chat.chatId), args),
+    'step:list': async ({ args }) => ({ steps: await stepsOfTurn(sessions, store, args.requestId) }),
+    'step:stack': async ({ args }) => ({ steps: await stepsOfStack(sessions, store, args.stackId) }),
+    'step:path': async ({ args }) => ({ path: await stackPath(sessions, store, args.stackId) }),
+    'step:incomplete': async ({ args }) => ({ step: await incompleteStep(sessions, store, args.chatId) }),
+  };
+
+  return {
+    async run(name, identity, args, sent) {
+      const { right } = commands[name];
+      // A start may create its chat: the right is checked where that is decided.
+      const isFree = right === 'any' || name === 'turn:start';
+      const chat = isFree ? null : await chatNamed(args as Named);
+      if (!isFree) mustHaveRight(chat, identity, right);
+      return handlers[name]({ identity, args, sent, chat: chat as Chat });
+    },
+
+    async subscribe(identity, args, subscriber) {
+      mustHaveRight(await sessions.chat(args.chatId), identity, 'read');
+      const session = await sessionOf(args.chatId);
+      const result = await subscribe(session, args, subscriber);
+      // The right may have gone while the snapshot was read.
+      if (!mayRead(session.chat, subscriber.identity)) {
+        session.detach(subscriber);
+        throw new ChatError('not_found');
+      }
+      return { result, unsubscribe: () => session.detach(subscriber) };
+    },
+
+    async typing(identity, { chatId, typing }, typist) {
+      mustHaveRight(await sessions.chat(chatId), identity, 'talk');
+      (await sessionOf(chatId)).presence.type(typist, identity.userId, typing);
+      if (typing) typists.add(typist);
+    },
+
+    gone(typist) {
+      if (!typists.delete(typist)) return;
+      for (const session of sessions.all()) session.presence.type(typist, '', false);
+    },
+  };
+}
+
+/** CMD-1: unreadable is as unknown. @throws {ChatError} `not_found`, `forbidden` */
+function mustHaveRight(chat: Chat | null, identity: Identity, right: Right): asserts chat is Chat {
+  if (!chat || !mayRead(chat, identity)) throw new ChatError('not_found');
+  if ((right === 'talk' && !mayTalk(chat, identity)) || (right === 'change' && !mayChange(chat, identity))) throw new ChatError('forbidden');
+}

@@ -1,0 +1,49 @@
+import type { Step } from '../../../protocol/index.js';
+import type { Store } from '../../ports/store.js';
+import type { LiveTurn } from '../live-turn.js';
+import { leafSteps } from '../resume-plan.js';
+import type { Sessions } from '../sessions.js';
+
+/** Steps as they are now: of a running attempt from its buffer, else from the store. */
+
+export async function stepsOfTurn(sessions: Sessions, store: Store, requestId: string): Promise<Step[]> {
+  const live = sessions.ofTurn(requestId)?.turns.get(requestId);
+  if (live && holdsSteps(live)) return live.stepRecords().map(({ step }) => step);
+  return (await store.getSteps(requestId)).map(({ step }) => step);
+}
+
+/** The steps of one stack, the newest state of each. */
+export async function stepsOfStack(sessions: Sessions, store: Store, stackId: string): Promise<Step[]> {
+  const live = liveWithStack(sessions, stackId);
+  if (live) return live.stepRecords().flatMap(({ step }) => (step.stackId === stackId ? [step] : []));
+  return (await store.getStepsByStack(stackId)).map(({ step }) => step);
+}
+
+/** Stack ids from the root down to this one. */
+export async function stackPath(sessions: Sessions, store: Store, stackId: string): Promise<string[]> {
+  const live = liveWithStack(sessions, stackId);
+  if (!live) return store.getStackPath(stackId);
+  const path: string[] = [];
+  for (let at = live.steps.place(stackId); at && !path.includes(at.stackId); at = at.stackParentId === null ? undefined : live.steps.place(at.stackParentId)) {
+    path.unshift(at.stackId);
+  }
+  return path;
+}
+
+/** Where the newest incomplete turn stopped: a turn that runs again shows where it is now. */
+export async function incompleteStep(sessions: Sessions, store: Store, chatId: string): Promise<Step | null> {
+  const stored = await store.lastIncompleteStep(chatId);
+  const live = stored && sessions.get(chatId)?.turns.get(stored.requestId);
+  if (!live || !holdsSteps(live)) return stored;
+  return leafSteps(live.stepRecords().map(({ step }) => step))[0] ?? null;
+}
+
+/** Whether the buffer holds every step of the turn: those of earlier attempts are taken up when the attempt begins. */
+const holdsSteps = (live: LiveTurn): boolean => live.isBuffered;
+
+function liveWithStack(sessions: Sessions, stackId: string): LiveTurn | undefined {
+  for (const session of sessions.all()) {
+    for (const live of session.turns.values()) if (live.isBuffered && live.steps.place(stackId)) return live;
+  }
+  return undefined;
+}

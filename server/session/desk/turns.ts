@@ -1,0 +1,65 @@
+import { ChatError, type Args, type Result, type Turn } from '../../../protocol/index.js';
+import { mayRead, mayTalk } from '../access.js';
+import type { ChatSession } from '../chat-session.js';
+import type { Environment } from '../environment.js';
+import { fingerprint } from '../fingerprint.js';
+import type { Identity } from '../identity.js';
+import type { Sessions } from '../sessions.js';
+import { startTurn } from '../start-turn.js';
+import { newChat } from './create-chat.js';
+
+/** `turn:start`, also for a chat that comes into being with it. */
+export async function start(
+  env: Environment,
+  sessions: Sessions,
+  identity: Identity,
+  args: Args<'turn:start'>,
+  sent: unknown,
+): Promise<Result<'turn:start'>> {
+  const request = {
+    args,
+    requestId: args.requestId ?? env.ids.id(),
+    fingerprint: fingerprint(sent),
+    userId: identity.userId,
+    newChat: null,
+  };
+  const session = await sessions.open(args.chatId);
+  if (session) return startIn(session, identity, request);
+  if (!args.createChat) throw new ChatError('not_found');
+  return sessions.exclusively(args.chatId, async () => {
+    const meanwhile = await sessions.chat(args.chatId);
+    if (meanwhile) throw new ChatError('conflict', 'This chat is being created by another command.');
+    if (await env.store.isChatIdTaken(args.chatId)) throw new ChatError('conflict', 'This chatId is taken.');
+    if (args.assistantId === undefined) throw new ChatError('bad_request', 'assistantId: expected for a new chat', { details: { path: 'assistantId' } });
+    const chat = newChat(env, args.chatId, { assistantId: args.assistantId }, identity);
+    const begun = sessions.begin(chat);
+    try {
+      return await begun.commands.run(() => startTurn(begun, { ...request, newChat: chat, onStored: () => sessions.keep(begun) }));
+    } catch (error) {
+      if (sessions.get(chat.chatId) !== begun) begun.close();
+      throw error;
+    }
+  });
+}
+
+function startIn(session: ChatSession, identity: Identity, request: Parameters<typeof startTurn>[1]): Promise<Result<'turn:start'>> {
+  if (!mayRead(session.chat, identity)) throw new ChatError(request.args.createChat ? 'conflict' : 'not_found');
+  return session.commands.run(async () => {
+    session.mustExist();
+    if (!mayTalk(session.chat, identity)) throw new ChatError(mayRead(session.chat, identity) ? 'forbidden' : 'not_found');
+    return startTurn(session, request);
+  });
+}
+
+/** The turns of a chat as they are now, newest first. */
+export async function listTurns(session: ChatSession, { before, limit }: Args<'turn:list'>): Promise<Result<'turn:list'>> {
+  const overlay = session.beginRead();
+  try {
+    const records = await session.env.store.listTurns(session.chatId, { limit: limit + 1, ...(before === undefined ? {} : { before }) });
+    const now = ({ requestId }: Turn): Turn | undefined => session.turns.get(requestId)?.turn ?? overlay.turns.get(requestId);
+    const turns = records.slice(0, limit).map(({ turn }) => now(turn) ?? turn);
+    return { turns, hasMore: records.length > limit };
+  } finally {
+    session.endRead(overlay);
+  }
+}

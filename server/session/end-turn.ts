@@ -1,0 +1,149 @@
+import type { StepStatus, Turn } from '../../protocol/index.js';
+import { settlesWithin } from '../clock.js';
+import type { TurnWrite } from '../ports/store.js';
+import { supersede, type Effect } from './apply-ops.js';
+import type { ChatSession } from './chat-session.js';
+import { Deferred } from './deferred.js';
+import type { FrameResult } from './frame.js';
+import { leafSteps } from './resume-plan.js';
+import type { EndedTurn, LiveTurn, Outcome } from './live-turn.js';
+
+/**
+ * The one finaliser (TRN-6). Whatever ends an attempt ends it here, once: accept no more, flush, close open messages and
+ * steps, write 2, `turn.ended`, and the next turn's time has come. Whoever asks again gets the same end.
+ */
+export function endTurn(session: ChatSession, live: LiveTurn, outcome: Outcome): Promise<EndedTurn> {
+  const { state } = live;
+  if (state.phase === 'ending') return state.done;
+  if (state.phase === 'unsaved' || state.phase === 'ended') return Promise.resolve(state.end);
+  if (state.phase === 'waiting') state.cancel();
+  if (state.phase === 'queued') session.queue.remove(live);
+  const done = new Deferred<EndedTurn>();
+  live.state = { phase: 'ending', done: done.promise };
+  live.timeLimit?.cancel();
+  close(session, live, outcome);
+  void store(session, live).then(done.resolve, done.reject);
+  return done.promise;
+}
+
+/** Everything up to write 2, in one synchronous step: nothing of the attempt can come between. */
+function close(session: ChatSession, live: LiveTurn, outcome: Outcome): void {
+  const result: FrameResult = { status: outcome.status, output: null, error: outcome.status === 'completed' ? null : (outcome.error ?? null) };
+  const reason = outcome.status === 'completed' ? 'completed' : outcome.stopReason;
+  for (const frame of live.frames.values()) if (!frame.result) frame.abandon(result, reason);
+  const begun = live.turn.status === 'running';
+  if (begun) session.publish(closing(live, outcome), live);
+  session.settle();
+  live.turn = endedTurn(live.turn, outcome, session.now);
+  if (begun) session.env.metrics.turnsActive.dec();
+  session.env.metrics.turnsTotal.inc({ status: live.turn.status });
+}
+
+/** Open messages are closed, open steps get their last status; a completed turn replaces what it was to replace. */
+function closing(live: LiveTurn, outcome: Outcome): Effect[] {
+  const replaced = outcome.status === 'completed' ? supersede(live, live.superseded.takeWhole()) : [];
+  const closed = live.messages.endAll().map((body): Effect => ({ kind: 'event', body }));
+  return [...replaced, ...closed, ...stepsClosed(live, outcome.status)];
+}
+
+/**
+ * A step that was running when its turn completed is completed. Otherwise the leaves take the turn's status, and the
+ * callers above them stay as they are: they go on when the leaf has run again (TRN-9).
+ */
+export function stepsClosed(live: LiveTurn, status: Outcome['status'], of: (stackId: string) => boolean = () => true): Effect[] {
+  const running = live.steps.running().filter((step) => of(step.stackId));
+  const leaves = new Set(leafSteps(live.stepRecords().map(({ step }) => step)).map((step) => step.stepId));
+  return running
+    .filter((step) => status === 'completed' || leaves.has(step.stepId))
+    .map((step) => {
+      const { event, record } = live.steps.end({ stepId: step.stepId, status: status satisfies StepStatus, output: step.output, error: step.error });
+      return { kind: 'step', record, body: event };
+    });
+}
+
+function endedTurn(turn: Turn, outcome: Outcome, at: string): Turn {
+  const isCompleted = outcome.status === 'completed';
+  return {
+    ...turn,
+    status: outcome.status,
+    stopReason: isCompleted ? null : outcome.stopReason,
+    error: isCompleted ? null : (outcome.error ?? null),
+    usage: outcome.usage ?? turn.usage,
+    endedAt: at,
+  };
+}
+
+/** Write 2, then `turn.ended`; where the store does not take it in time, `turn.ended` first (TRN-7). */
+async function store(session: ChatSession, live: LiveTurn): Promise<EndedTurn> {
+  const { clock, settings, metrics } = session.env;
+  const began = clock.monotonic();
+  const stored = write(session, live);
+  const isStored = await settlesWithin(clock, stored, settings.commitRetryMs);
+  if (isStored) metrics.commitSeconds.observe((clock.monotonic() - began) / 1000);
+  const end: EndedTurn = { turn: live.turn, persisted: isStored };
+  const unsavedBytes = isStored ? 0 : live.bytes;
+  if (!isStored) keepUnsaved(session, live, end, unsavedBytes);
+  session.remember(live);
+  if (isStored) finishStored(session, live, end);
+  session.emit({ type: 'turn.ended', requestId: live.requestId, turn: live.turn, persisted: isStored }, live);
+  session.settle();
+  session.queue.remove(live);
+  session.turnOver();
+  if (!isStored) void stored.then(() => savedLate(session, live, unsavedBytes));
+  return end;
+}
+
+/** Stores the attempt as it is when it is written; what is edited meanwhile is written again. */
+async function write(session: ChatSession, live: LiveTurn): Promise<void> {
+  for (let written = -1; written !== live.messages.version; ) {
+    if (session.isDeleted) return;
+    await session.env.writes.submit(() => {
+      written = live.messages.version;
+      return endWrite(session, live);
+    }, Infinity);
+  }
+}
+
+function endWrite(session: ChatSession, live: LiveTurn): TurnWrite {
+  return {
+    kind: 'end',
+    record: live.record,
+    messages: [...live.messages.messages],
+    deletedMessageIds: [...live.deletedStored, ...live.messages.deletedIds],
+    steps: live.stepRecords(),
+    lastSequence: session.nextSequence - 1,
+    at: live.turn.endedAt ?? session.now,
+  };
+}
+
+function finishStored(session: ChatSession, live: LiveTurn, end: EndedTurn): void {
+  live.state = { phase: 'ended', end };
+  touchChat(session, live);
+  session.releaseTurn(live, end);
+  if (live.isJournaled) session.env.journal.forget(live.key);
+}
+
+/** The chat's last activity, as write 2 has stored it. */
+function touchChat(session: ChatSession, live: LiveTurn): void {
+  const at = live.turn.endedAt;
+  if (at !== null) session.chat = { ...session.chat, lastMessageAt: at, updatedAt: at };
+}
+
+function keepUnsaved(session: ChatSession, live: LiveTurn, end: EndedTurn, bytes: number): void {
+  const { journal, gate, log } = session.env;
+  live.state = { phase: 'unsaved', end };
+  if (!live.isJournaled) journal.add(live.key, JSON.stringify(['begin', live.record]));
+  live.isJournaled = true;
+  journal.add(live.key, JSON.stringify(['end', end.turn]));
+  gate.addUnsaved(bytes);
+  log.error({ chatId: session.chatId, requestId: live.requestId }, 'a turn has ended and could not be stored yet');
+}
+
+function savedLate(session: ChatSession, live: LiveTurn, bytes: number): void {
+  if (live.state.phase !== 'unsaved') return;
+  session.env.gate.addUnsaved(-bytes);
+  const { end } = live.state;
+  if (!session.isDeleted) session.emit({ type: 'turn.persisted', requestId: live.requestId });
+  finishStored(session, live, { ...end, persisted: true });
+  session.turnOver();
+}

@@ -1,0 +1,132 @@
+import { ChatError, type Assignment, type FrameEnd, type Json, type Message, type TurnError } from '../../protocol/index.js';
+import type { FrameOutcome } from '../../assistant/run-assistant.js';
+import { applyOps } from './apply-ops.js';
+import { assignmentOf } from './assignment.js';
+import type { ChatSession } from './chat-session.js';
+import { endTurn, stepsClosed } from './end-turn.js';
+import type { Frame, FrameResult, Holder } from './frame.js';
+import type { FrameRun, Place } from './host.js';
+import type { EndedTurn, LiveTurn, Outcome } from './live-turn.js';
+
+/** A frame in the hands of its host: what is taken from it, and how it ends. */
+
+export const noAgent = (assistantId: string): TurnError => ({ code: 'agent_unavailable', message: `No agent serves ${assistantId} at present.` });
+
+/** The host runs the frame from now on. */
+export function handOver(session: ChatSession, live: LiveTurn, frame: Frame, place: Place, again: (refusing: object) => void): void {
+  frame.holder = place.holder;
+  place.begin(frameRun(session, live, frame, place.holder, again));
+}
+
+/** A frame as its host sees it: whatever comes once another holds it, or it has ended, is refused. */
+export function frameRun(session: ChatSession, live: LiveTurn, frame: Frame, holder: Holder, again: (refusing: object) => void = () => undefined): FrameRun {
+  const isMine = (): boolean => frame.holder === holder && !frame.result;
+  return {
+    frame,
+    requestId: live.requestId,
+    attempt: live.turn.attempt,
+    assignment: frame.assignment as Assignment,
+    apply: async (ops) => {
+      if (!isMine()) throw new ChatError('turn_ended');
+      pushOps(session, live, frame, ops);
+      await session.env.journal.writable();
+    },
+    close: (outcome) => {
+      if (isMine()) void closeFrame(session, live, frame, outcome);
+    },
+    refuse: () => {
+      if (!isMine()) return;
+      holder.abort('reassigned');
+      frame.holder = null;
+      again(holder.key);
+    },
+    lose: () => {
+      if (!isMine()) return;
+      if (frame.isRoot) void endTurn(session, live, { status: 'interrupted', stopReason: 'agent_lost' });
+      else endChild(session, live, frame, { status: 'interrupted', output: null, error: { code: 'agent_lost', message: 'The agent went away.' } });
+    },
+  };
+}
+
+/** Applies ops of a frame and publishes what they lead to, in one synchronous step. @throws {ChatError} */
+export function pushOps(session: ChatSession, live: LiveTurn, frame: Frame, ops: readonly unknown[]): void {
+  if (!live.isRunning || frame.result) throw new ChatError('turn_ended');
+  const effects = applyOps(
+    { live, frame, now: session.now, newId: () => session.env.ids.id(), nextSequence: (undo) => session.takeSequence(undo) },
+    ops,
+  );
+  session.publish(effects, live);
+}
+
+/** The host has come to the end: of the turn, or of a call within it. */
+export function closeFrame(session: ChatSession, live: LiveTurn, frame: Frame, outcome: FrameOutcome & { usage?: Json }): Promise<EndedTurn> | null {
+  if (!frame.isRoot) {
+    endChild(session, live, frame, outcome);
+    return null;
+  }
+  frame.finish(outcome);
+  return endTurn(session, live, outcomeOf(outcome));
+}
+
+function outcomeOf({ status, error, usage }: { status: FrameEnd; error: TurnError | null; usage?: Json }): Outcome {
+  const more = usage === undefined ? {} : { usage };
+  if (status === 'completed') return { status, ...more };
+  return { status, stopReason: status === 'failed' ? 'error' : 'stopped', error, ...more };
+}
+
+/** Runs a child frame on any host that serves its assistant (AGT-8). Resolves with how it ended. */
+export async function runChild(session: ChatSession, live: LiveTurn, child: Frame): Promise<FrameResult> {
+  seekChildHost(session, live, child, new Set());
+  return child.done.promise;
+}
+
+function seekChildHost(session: ChatSession, live: LiveTurn, child: Frame, avoid: ReadonlySet<object>): void {
+  const cancel = session.env.hosts.request({
+    assistantId: child.place.assistantId,
+    tenantId: session.chat.tenantId,
+    avoid,
+    granted: (place) => void beginChild(session, live, child, place, avoid),
+    unavailable: () => endChild(session, live, child, { status: 'failed', output: null, error: noAgent(child.place.assistantId) }),
+  });
+  void child.done.promise.then(cancel);
+}
+
+async function beginChild(session: ChatSession, live: LiveTurn, child: Frame, place: Place, avoid: ReadonlySet<object>): Promise<void> {
+  try {
+    child.assignment = await assignmentOf(session, live, child);
+  } catch {
+    endChild(session, live, child, { status: 'failed', output: null, error: { code: 'storage_unavailable', message: 'The earlier turns could not be read.' } });
+  }
+  if (child.result) {
+    place.giveBack();
+    return;
+  }
+  handOver(session, live, child, place, (refusing) => seekChildHost(session, live, child, new Set([...avoid, refusing])));
+}
+
+/** Ends a call: its calls end with it, its messages are closed, its steps get their last status. */
+function endChild(session: ChatSession, live: LiveTurn, child: Frame, result: FrameResult): void {
+  if (child.result) return;
+  const stacks = stacksBelow(live, child);
+  child.finish(result);
+  for (const frame of live.frames.values()) {
+    if (stacks.has(frame.stackId)) frame.abandon({ status: 'interrupted', output: null, error: null }, 'parent_ended');
+  }
+  if (!live.isRunning) return;
+  const openHere = ({ messageId }: Message): boolean => stacks.has(live.sentBy.get(messageId) ?? '');
+  const closed = live.messages.endAll(openHere).map((body) => ({ kind: 'event' as const, body }));
+  session.publish([...closed, ...stepsClosed(live, result.status, (stackId) => stacks.has(stackId))], live);
+}
+
+/** The ids of this stack and of those called from it. */
+function stacksBelow(live: LiveTurn, top: Frame): ReadonlySet<string> {
+  const below = new Set([top.stackId]);
+  const places = [...[...live.frames.values()].map(({ place }) => place), ...live.stepRecords().map(({ step }) => step)];
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const { stackId, stackParentId } of places) {
+      if (stackParentId !== null && below.has(stackParentId) && !below.has(stackId)) grew = Boolean(below.add(stackId));
+    }
+  }
+  return below;
+}

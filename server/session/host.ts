@@ -1,0 +1,45 @@
+import type { FrameOutcome } from '../../assistant/run-assistant.js';
+import type { Assignment } from '../../protocol/index.js';
+import type { Frame, Holder } from './frame.js';
+
+/** A frame as its host runs it. */
+export interface FrameRun {
+  readonly frame: Frame;
+  readonly requestId: string;
+  readonly attempt: number;
+  readonly assignment: Assignment;
+  /** Applies ops of the holder, all or none; resolves when more may come. @throws {ChatError} */
+  apply(ops: readonly unknown[]): Promise<void>;
+  /** The host has come to the end of the frame. */
+  close(outcome: FrameOutcome): void;
+  /** The host did not take the frame: another one shall. */
+  refuse(): void;
+  /** The host is gone for good (AGT-4). */
+  lose(): void;
+}
+
+/** A host that has a place free for one frame. The place is free again when the frame is done. */
+export interface Place {
+  readonly holder: Holder;
+  /** The frame will not begin after all. */
+  giveBack(): void;
+  /** Begins to run the frame. It never throws. */
+  begin(run: FrameRun): void;
+}
+
+/** One frame's wish for a host. */
+export interface Wish {
+  readonly assistantId: string;
+  readonly tenantId: string | null;
+  /** Hosts that had the frame and did not take it. */
+  readonly avoid: ReadonlySet<object>;
+  granted(place: Place): void;
+  /** Nobody has served the assistant for `agentWaitMs` (TRN-10). */
+  unavailable(): void;
+}
+
+export interface ListedAssistant {
+  readonly assistantId: string;
+  readonly name: string;
+  readonly available: boolean;
+}

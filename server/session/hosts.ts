@@ -1,0 +1,79 @@
+import type { Clock, Timer } from '../clock.js';
+import type { AgentDirectory } from './agent-directory.js';
+import type { ListedAssistant, Wish } from './host.js';
+import type { InProcessHost } from './in-process-host.js';
+
+interface WaitingWish {
+  readonly wish: Wish;
+  timer: Timer | null;
+}
+
+/**
+ * Finds a host for each frame: the process itself, else one attached agent with room (AGT-5). Frames wait in the order
+ * in which they came: without an end while agents are merely full, up to `agentWaitMs` while nobody serves the assistant.
+ */
+export class Hosts {
+  readonly #waiting = new Set<WaitingWish>();
+
+  constructor(
+    private readonly needs: {
+      readonly inProcess: InProcessHost;
+      readonly agents: AgentDirectory;
+      readonly clock: Clock;
+      readonly agentWaitMs: number;
+    },
+  ) {
+    needs.agents.onChange(() => this.#serve());
+  }
+
+  /** Calls `granted` or `unavailable`, once, possibly before it returns. @returns withdraws the wish */
+  request(wish: Wish): () => void {
+    const waiting: WaitingWish = { wish, timer: null };
+    this.#waiting.add(waiting);
+    this.#try(waiting);
+    return () => this.#drop(waiting);
+  }
+
+  /** What people of a tenant are told of (CON-2). */
+  list(tenantId: string | null): ListedAssistant[] {
+    const { inProcess, agents } = this.needs;
+    const listed = new Map<string, ListedAssistant>();
+    for (const assistant of agents.assistants(tenantId)) listed.set(assistant.assistantId, assistant);
+    for (const { assistantId, name } of inProcess.assistants) listed.set(assistantId, { assistantId, name, available: true });
+    return [...listed.values()];
+  }
+
+  #serve(): void {
+    for (const waiting of [...this.#waiting]) this.#try(waiting);
+  }
+
+  #try(waiting: WaitingWish): void {
+    const { wish } = waiting;
+    const { inProcess, agents } = this.needs;
+    const place = inProcess.place(wish.assistantId) ?? agents.place(wish);
+    if (place) {
+      this.#drop(waiting);
+      wish.granted(place);
+      return;
+    }
+    if (agents.serves(wish)) this.#cancelTimer(waiting);
+    else this.#armTimer(waiting);
+  }
+
+  #armTimer(waiting: WaitingWish): void {
+    waiting.timer ??= this.needs.clock.after(this.needs.agentWaitMs, () => {
+      this.#drop(waiting);
+      waiting.wish.unavailable();
+    });
+  }
+
+  #cancelTimer(waiting: WaitingWish): void {
+    waiting.timer?.cancel();
+    waiting.timer = null;
+  }
+
+  #drop(waiting: WaitingWish): void {
+    this.#cancelTimer(waiting);
+    this.#waiting.delete(waiting);
+  }
+}

@@ -1,0 +1,16 @@
+import type { User, UserRole } from '../../protocol/index.js';
+
+/** Who is calling, as authentication found it. */
+export interface Identity {
+  readonly userId: string;
+  readonly teamId: string | null;
+  readonly tenantId: string | null;
+  readonly roles: readonly UserRole[];
+  /** The assistants an agent may serve; null: any. */
+  readonly assistants: readonly string[] | null;
+  /** When it ends, milliseconds since 1970; null: never. */
+  readonly expiresAt: number | null;
+}
+
+/** What the caller is told of their identity. */
+export const userOf = ({ userId, teamId, tenantId, roles }: Identity): User => ({ userId, teamId, tenantId, roles: [...roles] });

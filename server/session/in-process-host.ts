@@ -1,0 +1,55 @@
+import { runAssistant } from '../../assistant/run-assistant.js';
+import type { Assistant } from '../../assistant/assistant.js';
+import { nextTurn, type Clock } from '../clock.js';
+import type { IdSource } from '../id-source.js';
+import type { FrameRun, Place } from './host.js';
+
+/** Ops that one frame may hand over before sockets get a turn: an assistant in a loop must not stop the process. */
+const OPS_PER_TURN = 64;
+
+/** Runs assistants inside the server process. */
+export class InProcessHost {
+  readonly #assistants: ReadonlyMap<string, Assistant>;
+
+  constructor(
+    assistants: readonly Assistant[],
+    private readonly clock: Clock,
+    private readonly ids: IdSource,
+  ) {
+    this.#assistants = new Map(assistants.map((assistant) => [assistant.assistantId, assistant]));
+  }
+
+  get assistants(): Iterable<Assistant> {
+    return this.#assistants.values();
+  }
+
+  /** A place for the assistant, undefined where this process does not serve it. There is always room. */
+  place(assistantId: string): Place | undefined {
+    const assistant = this.#assistants.get(assistantId);
+    if (!assistant) return undefined;
+    const abort = new AbortController();
+    return {
+      holder: { key: abort, abort: (reason) => abort.abort(new Error(reason)) },
+      giveBack: () => undefined,
+      begin: (run) => void this.#run(assistant, run, abort.signal),
+    };
+  }
+
+  async #run(assistant: Assistant, run: FrameRun, abortSignal: AbortSignal): Promise<void> {
+    let ops = 0;
+    const push = async (pushed: readonly unknown[]): Promise<void> => {
+      await run.apply(pushed);
+      ops += pushed.length;
+      if (ops < OPS_PER_TURN) return;
+      ops = 0;
+      await nextTurn(this.clock);
+    };
+    const outcome = await runAssistant(assistant, {
+      assignment: run.assignment,
+      sink: { push },
+      abortSignal,
+      newId: () => this.ids.id(),
+    });
+    run.close(outcome);
+  }
+}

@@ -1,0 +1,16 @@
+import { Mutex } from './mutex.js';
+
+/** One mutex for each key, as long as somebody needs it. */
+export class KeyedMutex {
+  readonly #mutexes = new Map<string, Mutex>();
+
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const mutex = this.#mutexes.get(key) ?? new Mutex();
+    this.#mutexes.set(key, mutex);
+    try {
+      return await mutex.run(work);
+    } finally {
+      if (mutex.isIdle && this.#mutexes.get(key) === mutex) this.#mutexes.delete(key);
+    }
+  }
+}

@@ -1,0 +1,257 @@
+import {
+  ChatError,
+  foldMessage,
+  jsonDepth,
+  MAX_JSON_DEPTH,
+  parsePath,
+  PathFault,
+  splitHalf,
+  textAt,
+  tooLarge,
+  utf8Bytes,
+  wellFormed,
+  type EventBody,
+  type Json,
+  type JsonObject,
+  type Limits,
+  type Message,
+  type MessageChangeBody,
+} from '../../protocol/index.js';
+import { Undo } from './undo.js';
+
+/** What a message takes beside its props: ids, times, names. A round figure. */
+const MESSAGE_OVERHEAD_BYTES = 256;
+
+/** Bytes of a value as JSON in UTF-8. */
+export const jsonBytes = (value: Json): number => utf8Bytes(JSON.stringify(value));
+
+/**
+ * The messages of one attempt, in memory until the attempt is stored. Every change is an event folded by the one fold;
+ * the caller publishes what comes back. A change that is refused has changed nothing.
+ */
+export class MessageBuffer {
+  readonly #messages = new Map<string, Message>();
+  /** Halves of surrogate pairs that wait for the next append (DAT-1): message → path → high surrogate. */
+  readonly #halves = new Map<string, Map<string, string>>();
+  readonly #bytesOf = new Map<string, number>();
+  /** Messages that somebody deleted while the attempt runs: what the assistant does to them is accepted and dropped (CMD-4). */
+  readonly #deleted = new Set<string>();
+  #bytes = 0;
+  #version = 0;
+
+  constructor(private readonly limits: Limits) {}
+
+  /** Bytes that the messages hold. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Raised by every change: whether what was written is what is held now. */
+  get version(): number {
+    return this.#version;
+  }
+
+  get messages(): Iterable<Message> {
+    return this.#messages.values();
+  }
+
+  get deletedIds(): ReadonlySet<string> {
+    return this.#deleted;
+  }
+
+  get(messageId: string): Message | undefined {
+    return this.#messages.get(messageId);
+  }
+
+  /** Whether the id is one of this attempt's, also when its message was deleted. */
+  knows(messageId: string): boolean {
+    return this.#messages.has(messageId) || this.#deleted.has(messageId);
+  }
+
+  /** Opens a message. `room` is what the turn may still take, in bytes. */
+  create(message: Message, room: number, undo: Undo): EventBody[] {
+    if (this.#messages.size >= this.limits.maxMessagesPerTurn) throw tooLarge('maxMessagesPerTurn', this.limits.maxMessagesPerTurn);
+    this.#account(message.messageId, jsonBytes(message.props) + MESSAGE_OVERHEAD_BYTES, room, undo);
+    this.#put(message, undo);
+    return [{ type: 'message.created', ...ofTurn(message), message }];
+  }
+
+  /** Appends text. No event for what adds nothing that can be shown yet. */
+  append(messageId: string, path: string, text: string, room: number, undo: Undo): EventBody[] {
+    const message = this.#open(messageId);
+    if (!message) return [];
+    const from = lengthAt(message, path);
+    const { head, half } = splitHalf((this.#halves.get(messageId)?.get(path) ?? '') + text);
+    const shown = wellFormed(head);
+    this.#hold(messageId, path, half, undo);
+    if (shown === '') return [];
+    this.#account(messageId, (this.#bytesOf.get(messageId) ?? 0) + utf8Bytes(shown), room, undo);
+    return this.#change(message, { type: 'message.appended', messageId, path, from, text: shown }, undo);
+  }
+
+  replace(messageId: string, type: string | undefined, props: JsonObject, room: number, undo: Undo): EventBody[] {
+    const message = this.#open(messageId);
+    if (!message) return [];
+    this.#account(messageId, jsonBytes(props) + MESSAGE_OVERHEAD_BYTES, room, undo);
+    this.#dropHalves(messageId, undo);
+    return this.#change(message, { type: 'message.replaced', messageId, messageType: type ?? message.type, props }, undo);
+  }
+
+  merge(messageId: string, path: string, value: Json, room: number, undo: Undo): EventBody[] {
+    return this.#write({ type: 'message.merged', messageId, path, value }, room, undo);
+  }
+
+  set(messageId: string, path: string, value: Json, room: number, undo: Undo): EventBody[] {
+    return this.#write({ type: 'message.set', messageId, path, value }, room, undo);
+  }
+
+  /** Closes a message: a half that is still held back becomes U+FFFD first. */
+  end(messageId: string, undo: Undo): EventBody[] {
+    const message = this.#open(messageId);
+    if (!message) return [];
+    const events: EventBody[] = [];
+    for (const [path] of this.#halves.get(messageId) ?? []) {
+      const held = this.#messages.get(messageId) as Message;
+      events.push(...this.#change(held, { type: 'message.appended', messageId, path, from: lengthAt(held, path), text: '\uFFFD' }, undo));
+    }
+    this.#dropHalves(messageId, undo);
+    events.push(...this.#change(this.#messages.get(messageId) as Message, { type: 'message.closed', messageId }, undo));
+    return events;
+  }
+
+  /** Closes whatever is open: of the whole attempt, or what `of` picks. */
+  endAll(of: (message: Message) => boolean = () => true): EventBody[] {
+    const open = [...this.#messages.values()].filter((message) => message.state === 'open' && of(message));
+    const undo = new Undo();
+    return open.flatMap((message) => this.end(message.messageId, undo));
+  }
+
+  /** A person's edit of a closed message (CMD-4). */
+  update(message: Message, room: number, undo: Undo): EventBody[] {
+    this.#account(message.messageId, jsonBytes(message.props) + MESSAGE_OVERHEAD_BYTES, room, undo);
+    this.#put(message, undo);
+    return [{ type: 'message.updated', ...ofTurn(message), message }];
+  }
+
+  /** Takes a message out. @returns whether it was there */
+  delete(messageId: string, undo: Undo): boolean {
+    const message = this.#messages.get(messageId);
+    if (!message) return false;
+    this.#messages.delete(messageId);
+    this.#deleted.add(messageId);
+    this.#version++;
+    undo.add(() => {
+      this.#messages.set(messageId, message);
+      this.#deleted.delete(messageId);
+    });
+    this.#dropHalves(messageId, undo);
+    this.#account(messageId, 0, Infinity, undo);
+    return true;
+  }
+
+  #write(change: Extract<MessageChangeBody, { type: 'message.merged' | 'message.set' }>, room: number, undo: Undo): EventBody[] {
+    const { messageId, path, value } = change;
+    const message = this.#open(messageId);
+    if (!message) return [];
+    if (parsePath(path).length + jsonDepth(value) > MAX_JSON_DEPTH) {
+      throw new ChatError('bad_request', `The props would be nested deeper than ${MAX_JSON_DEPTH} levels.`, { details: { path: 'value' } });
+    }
+    const events = this.#change(message, change, undo);
+    const now = this.#messages.get(messageId) as Message;
+    this.#dropOverwrittenHalves(message, now, undo);
+    // What was overwritten is not subtracted: an exact count is made only when the estimate would refuse.
+    const estimate = (this.#bytesOf.get(messageId) ?? 0) + jsonBytes(value);
+    const refused = estimate > Math.min(this.limits.maxMessageBytes, room);
+    this.#account(messageId, refused ? jsonBytes(now.props) + MESSAGE_OVERHEAD_BYTES : estimate, room, undo);
+    return events;
+  }
+
+  #change(message: Message, change: MessageChangeBody, undo: Undo): EventBody[] {
+    try {
+      this.#put(foldMessage(message, change), undo);
+    } catch (error) {
+      if (error instanceof PathFault) throw new ChatError('bad_request', error.message, { cause: error });
+      throw error;
+    }
+    return [{ ...change, ...ofTurn(message) }];
+  }
+
+  /** The open message, undefined for one that somebody deleted. @throws {ChatError} bad_request: unknown or closed */
+  #open(messageId: string): Message | undefined {
+    const message = this.#messages.get(messageId);
+    if (!message) {
+      if (this.#deleted.has(messageId)) return undefined;
+      throw new ChatError('bad_request', `There is no message ${messageId} in this attempt.`, { details: { path: 'messageId' } });
+    }
+    if (message.state === 'closed') throw new ChatError('bad_request', `The message ${messageId} is closed.`, { details: { path: 'messageId' } });
+    return message;
+  }
+
+  #put(message: Message, undo: Undo): void {
+    const before = this.#messages.get(message.messageId);
+    this.#messages.set(message.messageId, message);
+    this.#version++;
+    undo.add(() => {
+      if (before) this.#messages.set(message.messageId, before);
+      else this.#messages.delete(message.messageId);
+    });
+  }
+
+  #account(messageId: string, bytes: number, room: number, undo: Undo): void {
+    const before = this.#bytesOf.get(messageId) ?? 0;
+    if (bytes > this.limits.maxMessageBytes) throw tooLarge('maxMessageBytes', this.limits.maxMessageBytes);
+    if (bytes - before > room) throw tooLarge('maxTurnBytes', this.limits.maxTurnBytes);
+    this.#bytes += bytes - before;
+    this.#bytesOf.set(messageId, bytes);
+    undo.add(() => {
+      this.#bytes += before - bytes;
+      this.#bytesOf.set(messageId, before);
+    });
+  }
+
+  #hold(messageId: string, path: string, half: string, undo: Undo): void {
+    const held = this.#halves.get(messageId);
+    const before = held?.get(path) ?? '';
+    if (before === half) return;
+    this.#setHalf(messageId, path, half);
+    undo.add(() => this.#setHalf(messageId, path, before));
+  }
+
+  #setHalf(messageId: string, path: string, half: string): void {
+    const held = this.#halves.get(messageId) ?? new Map<string, string>();
+    if (half === '') held.delete(path);
+    else held.set(path, half);
+    if (held.size === 0) this.#halves.delete(messageId);
+    else this.#halves.set(messageId, held);
+  }
+
+  #dropHalves(messageId: string, undo: Undo): void {
+    for (const path of [...(this.#halves.get(messageId)?.keys() ?? [])]) this.#hold(messageId, path, '', undo);
+  }
+
+  /** A half belongs to the text that it was cut from: where that text was overwritten, the half is gone too. */
+  #dropOverwrittenHalves(before: Message, now: Message, undo: Undo): void {
+    for (const path of [...(this.#halves.get(now.messageId)?.keys() ?? [])]) {
+      if (textOrNull(before, path) !== textOrNull(now, path)) this.#hold(now.messageId, path, '', undo);
+    }
+  }
+}
+
+const ofTurn = ({ requestId }: Message) => (requestId === null ? {} : { requestId });
+
+function lengthAt(message: Message, path: string): number {
+  try {
+    return textAt(message.props, path).length;
+  } catch (error) {
+    if (error instanceof PathFault) throw new ChatError('bad_request', error.message, { cause: error, details: { path: 'path' } });
+    throw error;
+  }
+}
+
+function textOrNull(message: Message, path: string): string | null {
+  try {
+    return textAt(message.props, path);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,16 @@
+/** Runs one piece of work after another, in the order asked. */
+export class Mutex {
+  #tail: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+
+  get isIdle(): boolean {
+    return this.#waiting === 0;
+  }
+
+  run<T>(work: () => Promise<T>): Promise<T> {
+    this.#waiting++;
+    const result = this.#tail.then(work).finally(() => this.#waiting--);
+    this.#tail = result.catch(() => undefined);
+    return result;
+  }
+}

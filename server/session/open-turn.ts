@@ -1,0 +1,88 @@
+import { ChatError, type AgentArgs, type AgentResult } from '../../protocol/index.js';
+import type { TurnRecord } from '../ports/store.js';
+import type { AgentConnection, AgentDirectory } from './agent-directory.js';
+import { assignmentOf } from './assignment.js';
+import type { ChatSession } from './chat-session.js';
+import { newChat } from './desk/create-chat.js';
+import { endTurn } from './end-turn.js';
+import type { Environment } from './environment.js';
+import { fingerprint } from './fingerprint.js';
+import { frameRun } from './frame-run.js';
+import { markRunning } from './run-turn.js';
+import type { Sessions } from './sessions.js';
+import { announce, mustHaveBackgroundRoom, newTurn, recordOf, storeBegin } from './start-turn.js';
+
+/**
+ * Opens a background turn that no person started; the agent holds it from the beginning (section 6).
+ *
+ * @throws {ChatError} `forbidden` for an assistant that it has not attached; `not_found` outside its tenant
+ */
+export async function openTurn(
+  env: Environment,
+  sessions: Sessions,
+  agents: AgentDirectory,
+  connection: AgentConnection,
+  args: AgentArgs<'turn:open'>,
+): Promise<AgentResult<'turn:open'>> {
+  const agent = agents.of(connection);
+  if (!agent.offer.assistants.some(({ assistantId }) => assistantId === args.assistantId)) {
+    throw new ChatError('forbidden', `Attach ${args.assistantId} first.`);
+  }
+  const { tenantId } = connection.identity;
+  const openIn = (session: ChatSession, isNew: boolean) =>
+    session.commands.run(() => open(env, agents, connection, args, session, isNew ? () => sessions.keep(session) : null));
+
+  const session = await sessions.open(args.chatId);
+  if (session) {
+    if (session.chat.tenantId !== tenantId) throw new ChatError(args.createChat ? 'conflict' : 'not_found');
+    return openIn(session, false);
+  }
+  const { createChat } = args;
+  if (!createChat) throw new ChatError('not_found');
+  return sessions.exclusively(args.chatId, async () => {
+    if (sessions.get(args.chatId) || (await env.store.isChatIdTaken(args.chatId))) throw new ChatError('conflict', 'This chatId is taken.');
+    const { createdBy, teamId = null, ...draft } = createChat;
+    const chat = newChat(env, args.chatId, { assistantId: args.assistantId, ...draft }, { userId: createdBy, teamId, tenantId });
+    const begun = sessions.begin(chat);
+    try {
+      return await openIn(begun, true);
+    } catch (error) {
+      if (sessions.get(args.chatId) !== begun) begun.close();
+      throw error;
+    }
+  });
+}
+
+async function open(
+  env: Environment,
+  agents: AgentDirectory,
+  connection: AgentConnection,
+  args: AgentArgs<'turn:open'>,
+  session: ChatSession,
+  keep: (() => void) | null,
+): Promise<AgentResult<'turn:open'>> {
+  session.mustExist();
+  const openedBy = JSON.stringify([connection.identity.tenantId, connection.identity.userId, agents.of(connection).offer.agentId]);
+  const requestId = args.requestId ?? env.ids.id();
+  const repeated = await recordOf(session, requestId);
+  if (repeated) {
+    if (repeated.openedBy !== openedBy || repeated.turn.chatId !== session.chatId) throw new ChatError('idempotency_conflict');
+    return { turn: repeated.turn, attempt: repeated.turn.attempt, stackId: repeated.rootStackId };
+  }
+  const { refusal } = env.gate;
+  if (refusal) throw refusal;
+  mustHaveBackgroundRoom(session);
+  const turn = newTurn(session, { requestId, background: true, createdBy: connection.identity.userId }, undefined, args);
+  const record: TurnRecord = { turn, fingerprint: fingerprint(args), rootStackId: env.ids.id(), regenerates: null, openedBy };
+  await storeBegin(session, record, [], keep ? session.chat : null);
+  keep?.();
+  const live = announce(session, record, [], [], []);
+  markRunning(session, live);
+  const held = agents.open(agents.of(connection));
+  live.root.holder = held.holder;
+  live.root.assignment = await assignmentOf(session, live, live.root);
+  held.begin(frameRun(session, live, live.root, held.holder));
+  if (live.isRunning) return { turn: live.turn, attempt: turn.attempt, stackId: record.rootStackId };
+  const end = await endTurn(session, live, { status: 'interrupted', stopReason: 'stopped' });
+  return { turn: end.turn, attempt: turn.attempt, stackId: record.rootStackId };
+}

@@ -1,0 +1,54 @@
+import type { PresentUser } from '../../protocol/index.js';
+import type { Clock, Timer } from '../clock.js';
+import type { Subscriber } from './subscriber.js';
+
+/** Changes within this time are told together: a crowd that joins is not told of each member one by one. */
+const SETTLE_MS = 50;
+
+/** Who follows a chat and who is typing in it (SUB-8). */
+export class PresenceBoard {
+  readonly #followers = new Set<Subscriber>();
+  readonly #typing = new Map<object, string>();
+  #told = '[]';
+  #timer: Timer | null = null;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly tell: (users: PresentUser[]) => void,
+  ) {}
+
+  join(follower: Subscriber): void {
+    this.#followers.add(follower);
+    this.#changed();
+  }
+
+  leave(follower: Subscriber): void {
+    this.#followers.delete(follower);
+    this.#changed();
+  }
+
+  /** `typist` names the connection: two tabs of one user type apart. */
+  type(typist: object, userId: string, typing: boolean): void {
+    if (typing) this.#typing.set(typist, userId);
+    else if (!this.#typing.delete(typist)) return;
+    this.#changed();
+  }
+
+  /** Every user once, in the order of joining. */
+  users(): PresentUser[] {
+    const typing = new Set(this.#typing.values());
+    const ids = new Set([...[...this.#followers].map((follower) => follower.identity.userId), ...typing]);
+    return [...ids].map((userId) => ({ userId, typing: typing.has(userId) }));
+  }
+
+  #changed(): void {
+    this.#timer ??= this.clock.after(SETTLE_MS, () => {
+      this.#timer = null;
+      const users = this.users();
+      const text = JSON.stringify(users);
+      if (text === this.#told) return;
+      this.#told = text;
+      this.tell(users);
+    });
+  }
+}

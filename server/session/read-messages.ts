@@ -1,0 +1,122 @@
+import type { Args, Message, MessageFilter, Result } from '../../protocol/index.js';
+import { utf8Bytes } from '../../protocol/index.js';
+import type { ChatSession } from './chat-session.js';
+import type { ReadOverlay } from './read-overlay.js';
+
+/**
+ * Reading a chat's messages as they are at one position (DAT-4): the stored rows, with the buffers of running turns and
+ * what changed since the reading began laid over them in one synchronous step.
+ */
+
+export interface MessageRange extends MessageFilter {
+  readonly limit: number;
+  readonly before?: number | undefined;
+  readonly after?: number | undefined;
+  readonly offset?: number | undefined;
+}
+
+export interface MessagePage {
+  readonly messages: Message[];
+  readonly hasMore: boolean;
+}
+
+/** A page before its last step: call `finish` in the same synchronous step that takes the position. */
+export interface PendingPage {
+  /** The rows read, for what else hangs on them. */
+  readonly rows: readonly Message[];
+  finish(): MessagePage | null;
+}
+
+export async function readMessages(session: ChatSession, args: Args<'message:list'>): Promise<Result<'message:list'>> {
+  for (;;) {
+    const overlay = session.beginRead();
+    try {
+      const pending = await readRows(session, args, overlay);
+      session.mustExist();
+      session.settle();
+      const page = pending.finish();
+      if (page) return { ...page, position: session.log.position };
+    } finally {
+      session.endRead(overlay);
+    }
+  }
+}
+
+/** Reads the rows that a page can need. `finish` gives null where so much was deleted meanwhile that they are too few. */
+export async function readRows(session: ChatSession, range: MessageRange, overlay: ReadOverlay): Promise<PendingPage> {
+  const { chatId, env } = session;
+  const buffered = bufferedTurns(session);
+  const hidden = buffered.reduce((sum, live) => sum + live.deletedStored.size, 0);
+  const { limit, before, after, offset, ...filter } = range;
+  const start = offset ?? 0;
+  // With buffers in play an offset cannot be counted by the store alone.
+  const fromStart = offset !== undefined && buffered.length > 0;
+  const fetched = limit + 1 + hidden + (fromStart ? start : 0);
+  const rows = await env.store.getMessages(chatId, {
+    ...definedOf(filter),
+    ...(before === undefined ? {} : { before }),
+    ...(after === undefined ? {} : { after }),
+    ...(offset === undefined ? {} : { offset: fromStart ? 0 : start }),
+    limit: fetched,
+  });
+  const finish = (): MessagePage | null => {
+    const visible = laidOver(session, rows, overlay, (message) => matches(message, range));
+    const isShort = rows.length === fetched && visible.length <= limit;
+    if (isShort) return null;
+    return cutPage(visible, { limit, fromOldest: after !== undefined || offset !== undefined, skip: fromStart ? start : 0 }, env.settings.limits.maxPageBytes);
+  };
+  return { rows, finish };
+}
+
+const bufferedTurns = (session: ChatSession) => [...session.turns.values()].filter((live) => live.isBuffered);
+
+const definedOf = <T extends object>(value: T) =>
+  Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== undefined)) as { [K in keyof T]: Exclude<T[K], undefined> };
+
+/** Rows, then changes since they were read, then the buffers: ascending, and only what the range asks for. */
+function laidOver(session: ChatSession, rows: readonly Message[], overlay: ReadOverlay, wanted: (message: Message) => boolean): Message[] {
+  const byId = new Map(rows.map((message) => [message.messageId, message]));
+  for (const [messageId, message] of overlay.messages) {
+    if (message && wanted(message)) byId.set(messageId, message);
+    else byId.delete(messageId);
+  }
+  for (const live of bufferedTurns(session)) {
+    for (const messageId of live.deletedStored) byId.delete(messageId);
+    for (const messageId of live.messages.deletedIds) byId.delete(messageId);
+    for (const message of live.messages.messages) {
+      if (wanted(message)) byId.set(message.messageId, message);
+      else byId.delete(message.messageId);
+    }
+  }
+  return [...byId.values()].sort((a, b) => a.sequence - b.sequence);
+}
+
+function matches(message: Message, { before, after, requestId, role, blockId, threadId, type }: MessageRange): boolean {
+  return (
+    (before === undefined || message.sequence < before) &&
+    (after === undefined || message.sequence > after) &&
+    (requestId === undefined || message.requestId === requestId) &&
+    (role === undefined || message.role === role) &&
+    (blockId === undefined || message.blockId === blockId) &&
+    (threadId === undefined || message.threadId === threadId) &&
+    (type === undefined || message.type === type)
+  );
+}
+
+/** The window, and of it what a page may hold (DAT-3): at least one message; open ones always. */
+function cutPage(
+  visible: readonly Message[],
+  window: { readonly limit: number; readonly fromOldest: boolean; readonly skip: number },
+  maxBytes: number,
+): MessagePage {
+  const { limit, fromOldest, skip } = window;
+  const list = visible.slice(skip);
+  const asked = fromOldest ? list.slice(0, limit) : list.slice(-limit);
+  const nearestFirst = fromOldest ? asked : [...asked].reverse();
+  let bytes = 0;
+  const kept = nearestFirst.filter((message, index) => {
+    bytes += bytes > maxBytes ? 0 : utf8Bytes(JSON.stringify(message));
+    return index === 0 || bytes <= maxBytes || (!fromOldest && message.state === 'open');
+  });
+  return { messages: fromOldest ? kept : kept.reverse(), hasMore: kept.length < list.length };
+}

@@ -1,0 +1,96 @@
+import { foldMessage, type ChatEvent, type Message, type MessageChange, type Turn } from '../../protocol/index.js';
+import type { JournaledAttempt } from '../ports/journal.js';
+import type { StepRecord, TurnRecord } from '../ports/store.js';
+import { endTurn } from './end-turn.js';
+import type { Environment } from './environment.js';
+import { LiveTurn, type Outcome } from './live-turn.js';
+import { place, inputOf, announce } from './start-turn.js';
+import type { Sessions } from './sessions.js';
+import { Undo } from './undo.js';
+import type { ChatSession } from './chat-session.js';
+
+/** What the journal holds of an attempt. */
+type Entry = readonly ['begin', TurnRecord] | readonly ['event', ChatEvent] | readonly ['step', StepRecord] | readonly ['end', Turn];
+
+/**
+ * LIF-2: takes up what an earlier process left, before anybody is served. An attempt whose end is stored is dropped from
+ * the journal; one without an end is ended here, by the one finaliser, with all that anybody had seen; a turn that had
+ * not begun is queued again.
+ */
+export async function recover(env: Environment, sessions: Sessions): Promise<void> {
+  const ends: Promise<unknown>[] = [];
+  for (const attempt of await env.journal.recover()) await recoverAttempt(env, sessions, attempt, ends);
+  await Promise.all(ends);
+  for (const record of await env.store.queuedTurns()) await queueAgain(env, sessions, record);
+}
+
+async function recoverAttempt(env: Environment, sessions: Sessions, { attempt: key, entries }: JournaledAttempt, ends: Promise<unknown>[]): Promise<void> {
+  const parsed = entries.map((entry) => JSON.parse(entry) as Entry);
+  const begin = parsed.find((entry) => entry[0] === 'begin')?.[1] as TurnRecord | undefined;
+  const stored = begin && (await env.store.getTurn(begin.turn.requestId));
+  const isOver = !stored || stored.turn.attempt > begin.turn.attempt || stored.turn.status !== 'queued';
+  const session = isOver ? null : await sessions.open(stored.turn.chatId);
+  if (isOver || !session) {
+    env.journal.forget(key);
+    return;
+  }
+  const record: TurnRecord = { ...stored, turn: { ...begin.turn, status: 'running' } };
+  const live = await rebuild(session, record, parsed);
+  const ended = parsed.find((entry) => entry[0] === 'end')?.[1] as Turn | undefined;
+  env.log.warn({ chatId: session.chatId, requestId: live.requestId, attempt: record.turn.attempt }, 'an attempt is ended that a crash had left');
+  ends.push(endTurn(session, live, ended ? outcomeOf(ended) : { status: 'interrupted', stopReason: 'crashed' }));
+}
+
+/** The attempt as it stood: messages folded from the events that were journaled, steps as they were last. */
+async function rebuild(session: ChatSession, record: TurnRecord, entries: readonly Entry[]): Promise<LiveTurn> {
+  const { input, answersAnew } = await inputOf(session, record);
+  const live = new LiveTurn({ record, input, answersAnew, limits: session.env.settings.limits, now: () => session.now });
+  session.addTurn(live);
+  live.state = { phase: 'running' };
+  live.isJournaled = true;
+  session.env.metrics.turnsActive.inc();
+  const messages = new Map<string, Message>();
+  const steps = new Map((await session.env.store.getSteps(record.turn.requestId)).map((held) => [held.step.stepId, held]));
+  for (const entry of entries) {
+    if (entry[0] === 'step') steps.set(entry[1].step.stepId, entry[1]);
+    if (entry[0] === 'event') replay(messages, entry[1], live);
+  }
+  const undo = new Undo();
+  for (const message of messages.values()) live.messages.create(message, Infinity, undo);
+  live.steps.restore([...steps.values()], {});
+  session.raiseSequence(Math.max(0, ...[...messages.values()].map(({ sequence }) => sequence)));
+  return live;
+}
+
+function replay(messages: Map<string, Message>, event: ChatEvent, live: LiveTurn): void {
+  switch (event.type) {
+    case 'message.created':
+    case 'message.updated':
+      messages.set(event.message.messageId, event.message);
+      return;
+    case 'message.deleted':
+      for (const messageId of event.messageIds) if (!messages.delete(messageId)) live.deletedStored.add(messageId);
+      return;
+    default: {
+      const change = event as MessageChange;
+      const held = messages.get(change.messageId);
+      if (held) messages.set(change.messageId, foldMessage(held, change));
+    }
+  }
+}
+
+/** A crash after the end keeps the status it ended with (TRN-7). */
+function outcomeOf({ status, stopReason, error, usage }: Turn): Outcome {
+  if (status === 'completed') return { status, usage };
+  return { status: status === 'failed' ? 'failed' : 'interrupted', stopReason: stopReason ?? 'crashed', error, usage };
+}
+
+async function queueAgain(env: Environment, sessions: Sessions, record: TurnRecord): Promise<void> {
+  const session = await sessions.open(record.turn.chatId);
+  if (!session || session.turns.has(record.turn.requestId)) return;
+  const { input, answersAnew } = await inputOf(session, record);
+  const live = announce(session, record, input, answersAnew, []);
+  env.log.info({ chatId: session.chatId, requestId: live.requestId }, 'a waiting turn is queued again');
+  if (!(live.turn.background && record.openedBy !== null)) place(session, live, 'enqueue');
+  else void endTurn(session, live, { status: 'interrupted', stopReason: 'crashed' });
+}

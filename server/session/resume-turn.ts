@@ -1,0 +1,59 @@
+import { ChatError, isEnded, type Args, type Result } from '../../protocol/index.js';
+import type { TurnRecord } from '../ports/store.js';
+import type { ChatSession } from './chat-session.js';
+import { announce, inputOf, mustHaveBackgroundRoom, place, recordOf, storeBegin } from './start-turn.js';
+
+/**
+ * Starts the next attempt of an incomplete turn (TRN-9): runs as a command of the chat.
+ *
+ * @throws {ChatError} `turn_not_resumable`, `bad_request` (attempt), `not_found`, `queue_full`, `storage_unavailable`, `draining`
+ */
+export async function resumeTurn(session: ChatSession, args: Args<'turn:resume'>): Promise<Result<'turn:resume'>> {
+  await endings(session);
+  const record = await wanted(session, args.requestId);
+  const { turn } = record;
+  if (args.attempt !== undefined) {
+    if (args.attempt === turn.attempt && turn.attempt > 1) return { turn, duplicate: true };
+    if (args.attempt !== turn.attempt + 1) {
+      throw new ChatError('bad_request', `The next attempt is ${turn.attempt + 1}.`, { details: { path: 'attempt', expected: turn.attempt + 1 } });
+    }
+  }
+  if (!isEnded(turn.status) || turn.status === 'completed') throw new ChatError('turn_not_resumable', `This turn is ${turn.status}.`);
+  if (session.turns.has(turn.requestId)) throw new ChatError('storage_unavailable', 'This turn is not stored yet.', { retryAfterMs: 1000 });
+  const { refusal } = session.env.gate;
+  if (refusal) throw refusal;
+  mustHaveRoom(session, turn.background);
+  const next: TurnRecord = {
+    ...record,
+    turn: { ...turn, status: 'queued', attempt: turn.attempt + 1, stopReason: null, error: null, usage: null, startedAt: null, endedAt: null },
+  };
+  const { input, answersAnew } = await inputOf(session, record);
+  await storeBegin(session, next, [], null);
+  const live = announce(session, next, input, answersAnew, []);
+  place(session, live, 'enqueue');
+  return { turn: live.turn, duplicate: false };
+}
+
+/** A resume that meets a turn that is ending waits for its end (TRN-5). */
+async function endings(session: ChatSession): Promise<void> {
+  const ending = [...session.turns.values()].flatMap(({ state }) => (state.phase === 'ending' ? [state.done] : []));
+  await Promise.allSettled(ending);
+}
+
+async function wanted(session: ChatSession, requestId: string | undefined): Promise<TurnRecord> {
+  if (requestId !== undefined) {
+    const record = await recordOf(session, requestId);
+    if (record?.turn.chatId !== session.chatId) throw new ChatError('not_found');
+    return record;
+  }
+  const unsaved = [...session.turns.values()].filter((live) => live.state.phase === 'unsaved' && live.turn.status !== 'completed').at(-1);
+  if (unsaved) return unsaved.record;
+  const [newest] = await session.env.store.listTurns(session.chatId, { limit: 1, incomplete: true });
+  if (!newest) throw new ChatError('turn_not_resumable', 'This chat has no incomplete turn.');
+  return newest;
+}
+
+function mustHaveRoom(session: ChatSession, background: boolean): void {
+  if (background) mustHaveBackgroundRoom(session);
+  else if (session.queue.isBusy && session.queue.length >= session.env.settings.limits.maxQueuedTurns) throw new ChatError('queue_full');
+}

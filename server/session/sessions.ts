@@ -1,0 +1,133 @@
+import { type Chat } from '../../protocol/index.js';
+import type { Timer } from '../clock.js';
+import { ChatSession } from './chat-session.js';
+import { endTurn } from './end-turn.js';
+import type { Environment } from './environment.js';
+import { KeyedMutex } from './keyed-mutex.js';
+import { advance } from './run-turn.js';
+
+const SWEEP_MS = 10_000;
+
+/** The chats in memory: each has one session, from the first who needs it until nobody would miss it (LIF-3). */
+export class Sessions {
+  readonly #sessions = new Map<string, ChatSession>();
+  readonly #opening = new KeyedMutex();
+  #sweeper: Timer | null = null;
+
+  constructor(private readonly env: Environment) {
+    env.metrics.beforeScrape(() => this.#measure());
+  }
+
+  /** The session of a chat that is in memory. */
+  get(chatId: string): ChatSession | undefined {
+    return this.#sessions.get(chatId);
+  }
+
+  /** The session that holds a turn in memory, live or just ended. */
+  ofTurn(requestId: string): ChatSession | undefined {
+    const chatId = this.env.ledger.chatOf(requestId);
+    return chatId === undefined ? undefined : this.#sessions.get(chatId);
+  }
+
+  /** The chat's session, null for an unknown or deleted chat. */
+  async open(chatId: string): Promise<ChatSession | null> {
+    return this.get(chatId) ?? this.exclusively(chatId, () => this.#load(chatId));
+  }
+
+  /** The chat as it is now, without taking it into memory. */
+  async chat(chatId: string): Promise<Chat | null> {
+    return this.get(chatId)?.chat ?? this.env.store.getChat(chatId);
+  }
+
+  /** Runs work during which nobody else opens or creates the chat. */
+  exclusively<T>(chatId: string, work: () => Promise<T>): Promise<T> {
+    return this.#opening.run(chatId, work);
+  }
+
+  /** A session of a chat that is not stored yet; `keep` it once it is. */
+  begin(chat: Chat): ChatSession {
+    return new ChatSession(this.env, chat, 1, advance);
+  }
+
+  keep(session: ChatSession): void {
+    this.#sessions.set(session.chatId, session);
+    this.#sweeper ??= this.env.clock.after(SWEEP_MS, () => this.#sweep());
+  }
+
+  /** Lets go of a deleted chat. */
+  drop(session: ChatSession): void {
+    if (this.#sessions.get(session.chatId) === session) this.#sessions.delete(session.chatId);
+    session.close();
+  }
+
+  /** Ends running turns (LIF-1): they get `drainMs` to end by themselves. Queued ones stay stored as queued. */
+  async drain(): Promise<void> {
+    const { clock, settings } = this.env;
+    const deadline = clock.monotonic() + settings.drainMs;
+    while (this.#running().length > 0 && clock.monotonic() < deadline) {
+      await new Promise<void>((resolve) => void clock.after(Math.min(20, settings.drainMs), resolve));
+    }
+    await Promise.all(
+      this.#running().map(({ session, live }) => endTurn(session, live, { status: 'interrupted', stopReason: 'shutdown' })),
+    );
+    for (const session of this.#sessions.values()) session.settle();
+  }
+
+  close(): void {
+    this.#sweeper?.cancel();
+    for (const session of this.#sessions.values()) session.close();
+  }
+
+  /** Takes the queues up again, where what had stopped them is over. */
+  advanceAll(): void {
+    for (const session of this.#sessions.values()) advance(session);
+  }
+
+  *all(): Iterable<ChatSession> {
+    yield* this.#sessions.values();
+  }
+
+  async #load(chatId: string): Promise<ChatSession | null> {
+    const held = this.get(chatId);
+    if (held) return held;
+    const chat = await this.env.store.getChat(chatId);
+    if (!chat) return null;
+    const session = new ChatSession(this.env, chat, await this.env.store.nextSequence(chatId), advance);
+    this.keep(session);
+    return session;
+  }
+
+  #running() {
+    return [...this.#sessions.values()].flatMap((session) =>
+      [...session.turns.values()]
+        .filter((live) => live.state.phase === 'running' || live.state.phase === 'ending')
+        .map((live) => ({ session, live })),
+    );
+  }
+
+  /** Drops what is kept beyond its time; a chat that nobody follows and that has nothing to replay costs nothing. */
+  #sweep(): void {
+    const { clock, settings } = this.env;
+    for (const session of this.#sessions.values()) {
+      const idleMs = clock.monotonic() - session.lastUsed;
+      if (idleMs >= settings.logTtlMs) session.forgetPast();
+      const isEmpty = session.log.bytes === 0;
+      if (session.isIdle && isEmpty && idleMs >= Math.min(SWEEP_MS, settings.logTtlMs)) this.drop(session);
+      else advance(session);
+    }
+    this.#sweeper = this.#sessions.size === 0 ? null : clock.after(SWEEP_MS, () => this.#sweep());
+  }
+
+  #measure(): void {
+    const { metrics } = this.env;
+    let bufferBytes = 0;
+    let logBytes = 0;
+    for (const session of this.#sessions.values()) {
+      logBytes += session.log.bytes;
+      for (const live of session.turns.values()) bufferBytes += live.bytes;
+    }
+    metrics.bufferBytes.set(bufferBytes);
+    metrics.logBytes.set(logBytes);
+    metrics.sessions.set(this.#sessions.size);
+  }
+}

@@ -1,0 +1,236 @@
+import {
+  ChatError,
+  MAX_PARALLEL_TURNS,
+  type Args,
+  type Chat,
+  type InputMessage,
+  type Message,
+  type OnBusy,
+  type Result,
+  type Turn,
+} from '../../protocol/index.js';
+import type { TurnRecord } from '../ports/store.js';
+import type { ChatSession } from './chat-session.js';
+import { endTurn } from './end-turn.js';
+import { LiveTurn } from './live-turn.js';
+import { seekHost } from './run-turn.js';
+
+/** A start as it arrives: parsed, with the identity of its body. */
+export interface StartRequest {
+  readonly args: Args<'turn:start'>;
+  readonly requestId: string;
+  readonly fingerprint: string;
+  readonly userId: string;
+  /** The chat to store with it, where it is new. */
+  readonly newChat: Chat | null;
+  /** Called when write 1 is stored, before anything is published. */
+  readonly onStored?: () => void;
+}
+
+/**
+ * Starts a turn (TRN-1 to TRN-3): runs as a command of the chat. When it resolves, the input is stored and will be
+ * answered or visibly fail.
+ *
+ * @throws {ChatError} `idempotency_conflict`, `turn_busy`, `queue_full`, `conflict`, `draining`, `storage_unavailable`; then nothing was stored or published
+ */
+export async function startTurn(session: ChatSession, request: StartRequest): Promise<Result<'turn:start'>> {
+  const { args, requestId } = request;
+  const repeated = await findRepeated(session, request);
+  if (repeated) return repeated;
+  const { refusal } = session.env.gate;
+  if (refusal) throw refusal;
+  mustHaveRoom(session, args.onBusy);
+  const again = args.regenerate === undefined ? null : await regenerated(session, args.regenerate);
+  const turn = newTurn(session, { requestId, background: args.onBusy === 'parallel', createdBy: request.userId }, again?.turn.assistantId, args);
+  const record: TurnRecord = {
+    turn,
+    fingerprint: request.fingerprint,
+    rootStackId: session.env.ids.id(),
+    regenerates: args.regenerate ?? null,
+    openedBy: null,
+  };
+  const messages = await storeBegin(session, record, args.input ?? [], request.newChat);
+  request.onStored?.();
+  const { input, answersAnew } = again ? await inputOf(session, record) : { input: messages, answersAnew: [] };
+  const live = announce(session, record, input, answersAnew, messages);
+  place(session, live, args.onBusy);
+  return { turn: live.turn, messages, duplicate: false };
+}
+
+/** TRN-1: the turn that this very start has begun already. @throws {ChatError} `idempotency_conflict` */
+async function findRepeated(session: ChatSession, request: StartRequest): Promise<Result<'turn:start'> | null> {
+  const record = await recordOf(session, request.requestId);
+  if (!record) return null;
+  if (record.fingerprint !== request.fingerprint || record.turn.createdBy !== request.userId) throw new ChatError('idempotency_conflict');
+  const messages = await session.env.store.getMessages(session.chatId, { requestId: request.requestId, role: 'user' });
+  return { turn: record.turn, messages, duplicate: true };
+}
+
+/** The turn as it is now: in memory, else as it is stored. */
+export async function recordOf(session: ChatSession, requestId: string): Promise<TurnRecord | null> {
+  const live = session.turns.get(requestId);
+  return live ? live.record : session.env.store.getTurn(requestId);
+}
+
+/** TRN-3. @throws {ChatError} `turn_busy`, `queue_full` */
+function mustHaveRoom(session: ChatSession, onBusy: OnBusy): void {
+  const { queue } = session;
+  const isFull = queue.length >= session.env.settings.limits.maxQueuedTurns;
+  switch (onBusy) {
+    case 'parallel':
+      mustHaveBackgroundRoom(session);
+      return;
+    case 'reject': {
+      const holding = queue.active ?? queue.waiting[0];
+      if (holding) throw new ChatError('turn_busy', undefined, { details: { activeRequestId: holding.requestId } });
+      return;
+    }
+    case 'interrupt':
+      // The one that ends makes room for this one.
+      if (isFull && !queue.active) throw new ChatError('queue_full');
+      return;
+    case 'enqueue':
+      if (isFull && queue.isBusy) throw new ChatError('queue_full', undefined, { details: { limit: 'maxQueuedTurns', max: queue.length } });
+  }
+}
+
+/** @throws {ChatError} `queue_full` */
+export function mustHaveBackgroundRoom(session: ChatSession): void {
+  const background = [...session.turns.values()].filter((live) => live.turn.background && live.isLive);
+  if (background.length >= MAX_PARALLEL_TURNS) {
+    throw new ChatError('queue_full', undefined, { details: { limit: 'parallel', max: MAX_PARALLEL_TURNS } });
+  }
+}
+
+/** TRN-11: the newest turn of the chat, ended. @throws {ChatError} `conflict`, `storage_unavailable` */
+async function regenerated(session: ChatSession, requestId: string): Promise<TurnRecord> {
+  const live = session.turns.get(requestId);
+  if (live?.isLive) throw new ChatError('conflict', 'This turn has not ended.', { details: { path: 'regenerate' } });
+  if (live) throw new ChatError('storage_unavailable', 'This turn is not stored yet.');
+  const [newest] = await session.env.store.listTurns(session.chatId, { limit: 1 });
+  if (newest?.turn.requestId !== requestId) {
+    throw new ChatError('conflict', 'This is not the newest turn of the chat.', { details: { path: 'regenerate' } });
+  }
+  return newest;
+}
+
+/** The messages that a turn answers: its own, or those of the turn that it answers anew. */
+export async function inputOf(session: ChatSession, record: TurnRecord): Promise<{ input: Message[]; answersAnew: string[] }> {
+  const { store } = session.env;
+  const answersAnew: string[] = [];
+  let origin = record;
+  for (let next = origin.regenerates; next !== null && !answersAnew.includes(next); next = origin.regenerates) {
+    answersAnew.push(next);
+    const earlier = await store.getTurn(next);
+    if (!earlier) break;
+    origin = earlier;
+  }
+  const input = await store.getMessages(session.chatId, { requestId: origin.turn.requestId, role: 'user' });
+  return { input, answersAnew };
+}
+
+export function newTurn(
+  session: ChatSession,
+  start: Pick<Turn, 'requestId' | 'background' | 'createdBy'>,
+  inherited: string | undefined,
+  args: { readonly assistantId?: string | undefined; readonly metadata?: Turn['metadata'] | undefined },
+): Turn {
+  return {
+    ...start,
+    chatId: session.chatId,
+    assistantId: args.assistantId ?? inherited ?? session.chat.assistantId,
+    status: 'queued',
+    attempt: 1,
+    stopReason: null,
+    error: null,
+    usage: null,
+    metadata: args.metadata ?? null,
+    createdAt: session.now,
+    startedAt: null,
+    endedAt: null,
+  };
+}
+
+/**
+ * Write 1. Sequences are taken before it and shown after it: where other messages of the chat came in between, the input
+ * takes its place behind them and is written again, so that nobody ever sees a sequence go back.
+ */
+export async function storeBegin(
+  session: ChatSession,
+  record: TurnRecord,
+  input: readonly InputMessage[],
+  newChat: Chat | null,
+): Promise<Message[]> {
+  const { env } = session;
+  const ids = input.map(() => env.ids.id());
+  for (;;) {
+    const messages = input.map((draft, index) => inputRow(session, record.turn, ids[index] as string, draft));
+    const reserved = session.nextSequence;
+    await env.writes
+      .submit(() => ({ kind: 'begin', record, messages, newChat, at: record.turn.createdAt }), env.settings.commitRetryMs)
+      .catch((error: unknown) => {
+        const isTaken = error instanceof ChatError && error.code === 'conflict';
+        throw isTaken && newChat === null ? new ChatError('idempotency_conflict', undefined, { cause: error }) : error;
+      });
+    if (messages.length === 0 || session.nextSequence === reserved) return messages;
+  }
+}
+
+function inputRow(session: ChatSession, turn: Turn, messageId: string, draft: InputMessage): Message {
+  return {
+    messageId,
+    chatId: turn.chatId,
+    requestId: turn.requestId,
+    role: 'user',
+    type: draft.type,
+    props: draft.props,
+    blockId: draft.blockId ?? null,
+    threadId: draft.threadId ?? null,
+    stepId: null,
+    assistantId: null,
+    sequence: session.takeSequence(),
+    state: 'closed',
+    metadata: draft.metadata ?? null,
+    createdAt: turn.createdAt,
+    updatedAt: turn.createdAt,
+  };
+}
+
+/** What is stored becomes visible: the turn, then its input. */
+export function announce(
+  session: ChatSession,
+  record: TurnRecord,
+  input: readonly Message[],
+  answersAnew: readonly string[],
+  messages: readonly Message[],
+): LiveTurn {
+  const live = new LiveTurn({ record, input, answersAnew, limits: session.env.settings.limits, now: () => session.now });
+  session.addTurn(live);
+  if (messages.length > 0 || record.turn.attempt === 1) {
+    const { createdAt } = record.turn;
+    session.chat = { ...session.chat, lastMessageAt: createdAt, updatedAt: createdAt };
+  }
+  session.emit({ type: 'turn.queued', requestId: live.requestId, turn: live.turn });
+  for (const message of messages) {
+    session.messageStored(message.messageId, message);
+    session.emit({ type: 'message.created', requestId: live.requestId, message });
+  }
+  return live;
+}
+
+/** Puts the turn where its time will come. */
+export function place(session: ChatSession, live: LiveTurn, onBusy: OnBusy): void {
+  if (live.turn.background) {
+    seekHost(session, live);
+    return;
+  }
+  if (onBusy !== 'interrupt') {
+    session.queue.enqueue(live);
+    session.turnOver();
+    return;
+  }
+  session.queue.enqueueFirst(live);
+  const { active } = session.queue;
+  if (active) void endTurn(session, active, { status: 'interrupted', stopReason: 'superseded' });
+  else session.turnOver();
+}

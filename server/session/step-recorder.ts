@@ -1,0 +1,185 @@
+import { ChatError, isIncomplete, summaryOf, type EventBody, type FrameEnd, type Json, type JsonObject, type Step, type StepType } from '../../protocol/index.js';
+import type { StepRecord } from '../ports/store.js';
+import { jsonBytes } from './message-buffer.js';
+import type { Undo } from './undo.js';
+
+/** Where in the call stack a step runs. */
+export interface StackPlace {
+  readonly stackId: string;
+  readonly stackParentId: string | null;
+  readonly stackDepth: number;
+  readonly assistantId: string;
+}
+
+export interface StepStart extends StackPlace {
+  readonly stepId: string;
+  readonly type: StepType;
+  readonly input: Json;
+  readonly metadata: JsonObject | null;
+}
+
+export interface StepEnd {
+  readonly stepId: string;
+  readonly status: FrameEnd;
+  readonly output: Json;
+  readonly error: Json;
+  readonly metadata?: JsonObject | null;
+}
+
+/**
+ * The steps of a turn over all its attempts, with the space that they share. A completed step is never opened or
+ * changed again.
+ */
+export class StepRecorder {
+  readonly #steps = new Map<string, StepRecord>();
+  readonly #space = new Map<string, Json>();
+  readonly #places = new Map<string, StackPlace>();
+  /** Steps begun in this attempt and not ended: an earlier attempt's may stand as running and yet begin again. */
+  readonly #begunHere = new Set<string>();
+  #order = 0;
+  #bytes = 0;
+  #spaceBytes = 0;
+
+  constructor(
+    private readonly turn: { readonly chatId: string; readonly requestId: string },
+    private readonly now: () => string,
+  ) {}
+
+  /** Takes up the steps of earlier attempts and the space to go on with. */
+  restore(steps: readonly StepRecord[], space: JsonObject): void {
+    for (const record of steps) {
+      this.#steps.set(record.step.stepId, record);
+      this.addPlace(record.step);
+      this.#order = Math.max(this.#order, record.beginOrder, record.step.sequence);
+      this.#bytes += bytesOf(record.step);
+    }
+    for (const [key, value] of Object.entries(space)) this.setSpace(key, value);
+  }
+
+  /** Bytes that steps and space hold. */
+  get bytes(): number {
+    return this.#bytes + this.#spaceBytes;
+  }
+
+  get records(): Iterable<StepRecord> {
+    return this.#steps.values();
+  }
+
+  get(stepId: string): Step | undefined {
+    return this.#steps.get(stepId)?.step;
+  }
+
+  /** A stack that a frame or a step has named. */
+  place(stackId: string): StackPlace | undefined {
+    return this.#places.get(stackId);
+  }
+
+  addPlace({ stackId, stackParentId, stackDepth, assistantId }: StackPlace): void {
+    if (!this.#places.has(stackId)) this.#places.set(stackId, { stackId, stackParentId, stackDepth, assistantId });
+  }
+
+  /** Begins a step, or opens an incomplete one again under its id (TRN-9). The space as of now is kept with it. */
+  start(begun: StepStart, undo?: Undo): { event: EventBody; record: StepRecord } {
+    const before = this.#steps.get(begun.stepId);
+    if (before && !isIncomplete(before.step)) throw refused(`The step ${begun.stepId} is completed.`);
+    if (this.#begunHere.has(begun.stepId)) throw refused(`The step ${begun.stepId} is running.`);
+    const at = this.now();
+    const order = ++this.#order;
+    const { stackId, stackParentId, stackDepth, assistantId } = before?.step ?? begun;
+    const step: Step = {
+      stepId: begun.stepId,
+      ...this.turn,
+      assistantId,
+      stackId,
+      stackParentId,
+      stackDepth,
+      type: before?.step.type ?? begun.type,
+      status: 'running',
+      input: begun.input ?? before?.step.input ?? null,
+      output: null,
+      spaceSnapshot: this.space(),
+      error: null,
+      sequence: before?.step.sequence ?? order,
+      metadata: begun.metadata ?? before?.step.metadata ?? null,
+      createdAt: before?.step.createdAt ?? at,
+      updatedAt: at,
+    };
+    this.addPlace(step);
+    this.#begunHere.add(step.stepId);
+    undo?.add(() => {
+      this.#order = order - 1;
+      this.#begunHere.delete(step.stepId);
+    });
+    const record = this.#put({ step, beginOrder: order }, undo);
+    return { event: this.#event('step.started', step), record };
+  }
+
+  end(ended: StepEnd, undo?: Undo): { event: EventBody; record: StepRecord } {
+    const before = this.#steps.get(ended.stepId);
+    if (!before) throw refused(`There is no step ${ended.stepId} in this turn.`);
+    if (before.step.status !== 'running') throw refused(`The step ${ended.stepId} is not running.`);
+    const step: Step = {
+      ...before.step,
+      status: ended.status,
+      output: ended.output,
+      error: ended.error,
+      metadata: ended.metadata === undefined ? before.step.metadata : ended.metadata,
+      updatedAt: this.now(),
+    };
+    this.#begunHere.delete(step.stepId);
+    undo?.add(() => this.#begunHere.add(step.stepId));
+    const record = this.#put({ ...before, step }, undo);
+    return { event: this.#event('step.ended', step), record };
+  }
+
+  /** The steps that run now, in the order of their sequence. */
+  running(): Step[] {
+    return [...this.#steps.values()].map(({ step }) => step).filter((step) => step.status === 'running');
+  }
+
+  /** A copy of the space. Values are never changed in place, so it is as deep as it needs to be. */
+  space(): JsonObject {
+    return Object.fromEntries(this.#space);
+  }
+
+  setSpace(key: string, value: Json, undo?: Undo): void {
+    this.#changeSpace(key, value, undo);
+  }
+
+  deleteSpace(key: string, undo?: Undo): void {
+    this.#changeSpace(key, undefined, undo);
+  }
+
+  #changeSpace(key: string, value: Json | undefined, undo?: Undo): void {
+    const before = this.#space.get(key);
+    const write = (now: Json | undefined, was: Json | undefined) => {
+      if (now === undefined) this.#space.delete(key);
+      else this.#space.set(key, now);
+      this.#spaceBytes += (now === undefined ? 0 : jsonBytes(now)) - (was === undefined ? 0 : jsonBytes(was));
+    };
+    write(value, before);
+    undo?.add(() => write(before, value));
+  }
+
+  #put(record: StepRecord, undo?: Undo): StepRecord {
+    const id = record.step.stepId;
+    const before = this.#steps.get(id);
+    const added = bytesOf(record.step) - (before ? bytesOf(before.step) : 0);
+    this.#steps.set(id, record);
+    this.#bytes += added;
+    undo?.add(() => {
+      if (before) this.#steps.set(id, before);
+      else this.#steps.delete(id);
+      this.#bytes -= added;
+    });
+    return record;
+  }
+
+  #event(type: 'step.started' | 'step.ended', step: Step): EventBody {
+    return { type, requestId: this.turn.requestId, step: summaryOf(step) };
+  }
+}
+
+const bytesOf = (step: Step): number => 256 + jsonBytes(step.input) + jsonBytes(step.output) + jsonBytes(step.spaceSnapshot ?? null);
+
+const refused = (sentence: string): ChatError => new ChatError('bad_request', sentence, { details: { path: 'stepId' } });

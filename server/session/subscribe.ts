@@ -1,0 +1,85 @@
+import { utf8Bytes, type Args, type ChatEvent, type Position, type SubscribeResult, type Turn } from '../../protocol/index.js';
+import type { LoggedEvent } from '../ports/live-log.js';
+import type { ChatSession } from './chat-session.js';
+import { readRows, type MessagePage } from './read-messages.js';
+import type { ReadOverlay } from './read-overlay.js';
+import type { Subscriber } from './subscriber.js';
+
+/** What a replay may hold (SUB-2); what is more is a snapshot. */
+const REPLAY_EVENTS = 1000;
+const REPLAY_BYTES = 256 * 1024;
+
+/**
+ * Begins a following: what was missed, or how things stand, and from that very position every event (SUB-1 to SUB-3).
+ * The last step (take the position, attach) is synchronous, so nothing can fall between.
+ */
+export async function subscribe(session: ChatSession, args: Args<'chat:subscribe'>, subscriber: Subscriber): Promise<SubscribeResult> {
+  session.mustExist();
+  const replayed = args.position && replay(session, args.position);
+  if (replayed) {
+    session.attach(subscriber);
+    session.env.metrics.subscribes.inc({ mode: 'replay' });
+    return { ...common(session), mode: 'replay', events: replayed };
+  }
+  for (;;) {
+    const overlay = session.beginRead();
+    try {
+      const snapshot = await readSnapshot(session, args.messageLimit, overlay);
+      session.mustExist();
+      session.settle();
+      const page = snapshot.page();
+      if (!page) continue;
+      session.attach(subscriber);
+      session.env.metrics.subscribes.inc({ mode: 'snapshot' });
+      return { ...common(session), mode: 'snapshot', ...page, turns: snapshot.turns(page) };
+    } finally {
+      session.endRead(overlay);
+    }
+  }
+}
+
+const common = (session: ChatSession) => ({ chat: session.chat, position: session.log.position, presence: session.presence.users() });
+
+/** The events after the position, null where a snapshot is needed. */
+function replay(session: ChatSession, position: Position): ChatEvent[] | null {
+  session.settle();
+  const missed = session.log.after(position);
+  if (!missed || missed.length > REPLAY_EVENTS || bytesOf(missed) > REPLAY_BYTES) return null;
+  return missed.map((event) => JSON.parse(event.json) as ChatEvent);
+}
+
+function bytesOf(events: readonly LoggedEvent[]): number {
+  return events.reduce((sum, event) => sum + utf8Bytes(event.json), 0);
+}
+
+interface Snapshot {
+  page(): MessagePage | null;
+  turns(page: MessagePage): Turn[];
+}
+
+async function readSnapshot(session: ChatSession, messageLimit: number, overlay: ReadOverlay): Promise<Snapshot> {
+  const limit = Math.max(messageLimit, sinceOldestOpen(session));
+  const pending = await readRows(session, { limit }, overlay);
+  const ids = new Set(pending.rows.flatMap(({ requestId }) => (requestId === null ? [] : [requestId])));
+  const stored = await session.env.store.getTurns([...ids]);
+  return {
+    page: pending.finish,
+    turns(page) {
+      const known = new Map(stored.map(({ turn }) => [turn.requestId, turn]));
+      for (const [requestId, turn] of overlay.turns) known.set(requestId, turn);
+      for (const live of session.turns.values()) known.set(live.requestId, live.turn);
+      const ofPage = new Set(page.messages.map(({ requestId }) => requestId));
+      return [...known.values()].filter(({ requestId, status }) => ofPage.has(requestId) || status === 'queued' || status === 'running');
+    },
+  };
+}
+
+/** So many messages reach back to the oldest open one: open messages are always in a snapshot, and no hole before them. */
+function sinceOldestOpen(session: ChatSession): number {
+  let oldest = session.nextSequence;
+  for (const live of session.turns.values()) {
+    if (!live.isBuffered) continue;
+    for (const { state, sequence } of live.messages.messages) if (state === 'open') oldest = Math.min(oldest, sequence);
+  }
+  return session.nextSequence - oldest;
+}

@@ -1,0 +1,37 @@
+import type { Presence, Signal } from '../../protocol/index.js';
+import type { LoggedEvent } from '../ports/live-log.js';
+import type { Identity } from './identity.js';
+
+/** One connection's following of one chat: what a session needs of a socket or an SSE response. Calls never throw. */
+export interface Subscriber {
+  /** Who follows, as of now: an identity can be renewed in place. */
+  readonly identity: Identity;
+  deliver(batch: EventBatch): void;
+  signal(signal: Signal): void;
+  presence(presence: Presence): void;
+  /** The session ended the following (deleted, unshared): nothing more comes of this chat. */
+  ended(): void;
+}
+
+/** Events of one chat with consecutive offsets, encoded once whatever the number of subscribers. */
+export class EventBatch {
+  #json: string | undefined;
+  #encoded: unknown;
+
+  constructor(
+    readonly chatId: string,
+    readonly events: readonly LoggedEvent[],
+  ) {}
+
+  /** The JSON array of the events. */
+  get json(): string {
+    this.#json ??= `[${this.events.map((event) => event.json).join(',')}]`;
+    return this.#json;
+  }
+
+  /** A form that a transport makes of the batch once and shares among its connections. One form per batch. */
+  encoded<T>(encode: (batch: this) => T): T {
+    this.#encoded ??= encode(this);
+    return this.#encoded as T;
+  }
+}

@@ -1,0 +1,75 @@
+import type { Socket } from 'socket.io';
+import {
+  agentCommands,
+  ChatError,
+  PROTOCOL_VERSION,
+  parse,
+  type Ack,
+  type AgentCommandName,
+  type Assignment,
+  type GoawayCode,
+  type TurnAbort,
+} from '../../protocol/index.js';
+import type { AgentConnection } from '../session/agent-directory.js';
+import { userOf, type Identity } from '../session/identity.js';
+import { asChatError } from './dispatch.js';
+import { sayGoaway } from './goaway.js';
+import { FrameSize, refusal, socketCommand, type SocketCommand } from './socket-command.js';
+import type { SocketNeeds } from './socket-server.js';
+
+/** How long an agent may take to say that it takes a frame (section 6). */
+const ASSIGN_ACK_MS = 5000;
+
+/** An agent's connection (section 6). Its commands begin in the order of their frames; ops are applied before the next is read. */
+export class AgentSocket implements AgentConnection {
+  readonly #frame: FrameSize;
+
+  constructor(
+    private readonly socket: Socket,
+    readonly identity: Identity,
+    private readonly needs: SocketNeeds,
+  ) {
+    this.#frame = new FrameSize(socket.conn, needs.limits.maxFrameBytes);
+    socket.use((event) => void this.#take(socketCommand(event)));
+    socket.on('disconnect', () => needs.agentDesk.disconnected(this));
+    const { serverVersion, limits, assistants } = needs;
+    socket.emit('hello', {
+      protocol: PROTOCOL_VERSION,
+      serverVersion,
+      connectionId: socket.id,
+      user: userOf(identity),
+      limits,
+      assistants: assistants(identity.tenantId),
+    });
+  }
+
+  async assign(assignment: Assignment): Promise<boolean> {
+    try {
+      const answer = (await this.socket.timeout(ASSIGN_ACK_MS).emitWithAck('turn:assigned', assignment)) as Partial<Ack<unknown>> | undefined;
+      return answer?.ok === true;
+    } catch {
+      return false; // no word in time
+    }
+  }
+
+  abort(abort: TurnAbort): void {
+    this.socket.emit('turn:abort', abort);
+  }
+
+  goaway(code: GoawayCode): void {
+    sayGoaway(this.socket, { code, reconnect: code !== 'replaced' }, this.needs.clock);
+  }
+
+  async #take(command: SocketCommand): Promise<void> {
+    try {
+      this.#frame.check();
+      if (!isAgentCommand(command.name)) throw new ChatError('bad_request', 'There is no such command.', { details: { path: 'command' } });
+      const args = parse(agentCommands[command.name].args, command.args ?? {});
+      command.ack({ ok: true, data: await this.needs.agentDesk.run(command.name, this, args as never) });
+    } catch (error) {
+      command.ack(refusal(asChatError(error, this.needs.log, { connectionId: this.socket.id, command: command.name })));
+    }
+  }
+}
+
+const isAgentCommand = (name: string): name is AgentCommandName => Object.hasOwn(agentCommands, name);

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { parse, principalId, userRole, wellFormed } from '../../protocol/index.js';
+import type { Identity } from '../session/identity.js';
+
+/** What a caller shows: a bearer token, and what they say of themselves (CON-1). */
+export interface Credentials {
+  readonly token?: string;
+  /** `auth` of a socket's handshake, or what the `x-` headers of a request stand for. */
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+/** Finds out who is calling, once per connection or request. */
+export interface Authenticator {
+  /** @throws {ChatError} `unauthenticated`, `token_expired`; `bad_request` with the path of a claim that is no name */
+  authenticate(credentials: Credentials): Promise<Identity>;
+}
+
+/** A name is compared and stored as it stands, so what storage would have to change is refused and not replaced. */
+const name = principalId.refine((text) => wellFormed(text) === text, { error: 'expected well-formed text' });
+
+const claims = z.object({
+  userId: name.default('local'),
+  teamId: name.nullable().default(null),
+  tenantId: name.nullable().default(null),
+  roles: z
+    .array(userRole)
+    .min(1)
+    .max(16)
+    .default(['user', 'agent'])
+    .transform((roles) => [...new Set(roles)]),
+});
+
+/**
+ * AUTH_MODE=none, for development: callers are who they say, without a limit of time. Nobody is an `admin` who did not
+ * ask for it. A token is not looked at.
+ */
+export function createOpenAuthenticator(): Authenticator {
+  return {
+    async authenticate({ claims: said }) {
+      return { ...parse(claims, said, ['auth']), assistants: null, expiresAt: null };
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { Router, type RequestHandler } from 'express';
+import helmet from 'helmet';
+import swaggerUi from 'swagger-ui-express';
+import type { Metrics } from '../../metrics.js';
+import { describeSockets } from '../describe/asyncapi.js';
+import { describeHttp } from '../describe/openapi.js';
+
+/** Whether the server can take work at present. Each is true when it is well, but `draining`. */
+export interface Health {
+  readonly store: boolean;
+  readonly log: boolean;
+  readonly journal: boolean;
+  /** The server was told to stop. */
+  readonly draining: boolean;
+}
+
+export interface OperationsNeeds {
+  /** Answers within a second or so, however the store feels; it does not reject. */
+  readonly health: () => Health | Promise<Health>;
+  readonly metrics: Pick<Metrics, 'registry'>;
+  readonly serverVersion: string;
+}
+
+/**
+ * What operators and tools ask for, without an identity: none of it tells of a chat or a person.
+ *
+ * `/healthz` says that the process answers, and nothing else: a server whose store is down must not be restarted for it.
+ * `/readyz` says whether to send work here.
+ */
+export function createOperations({ health, metrics, serverVersion }: OperationsNeeds): Router {
+  const router = Router({ caseSensitive: true });
+  router.get('/healthz', (_request, response) => {
+    response.json({ alive: true });
+  });
+  router.get('/readyz', async (_request, response) => {
+    const { store, log, journal, draining } = await health();
+    const ready = store && log && journal && !draining;
+    response.status(ready ? 200 : 503).json({ ready, checks: { store, log, journal, draining } });
+  });
+  router.get('/metrics', async (_request, response) => {
+    const text = await metrics.registry.metrics();
+    response.type(metrics.registry.contentType).send(text);
+  });
+  const openapi = describeHttp(serverVersion);
+  router.get('/openapi.json', answerWith(openapi));
+  router.get('/asyncapi.json', answerWith(describeSockets(serverVersion)));
+  const options = { swaggerOptions: { validatorUrl: null }, customSiteTitle: 'Turnstream API' };
+  router.use('/docs', docsPolicy, ...swaggerUi.serveFiles(openapi, options), swaggerUi.setup(openapi, options));
+  return router;
+}
+
+/** Encoded once: the documents do not change while the server runs. */
+function answerWith(document: object): RequestHandler {
+  const json = JSON.stringify(document);
+  return (_request, response) => void response.type('json').send(json);
+}
+
+/** The page of `/docs` comes from this server alone, offline too; its widgets write styles into their elements. */
+const docsPolicy = helmet.contentSecurityPolicy({
+  useDefaults: false,
+  directives: {
+    defaultSrc: ["'none'"],
+    scriptSrc: ["'self'"],
+    styleSrc: ["'self'", "'unsafe-inline'"],
+    imgSrc: ["'self'", 'data:'],
+    connectSrc: ["'self'"],
+    baseUri: ["'none'"],
+    formAction: ["'none'"],
+    frameAncestors: ["'none'"],
+  },
+});

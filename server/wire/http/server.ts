@@ -1,0 +1,41 @@
+import { createServer, maxHeaderSize, type RequestListener, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { ChatError, ERRORS, tooLarge } from '../../../protocol/index.js';
+
+/** Longer than the 60 s after which most balancers drop an idle connection: who keeps it longer never meets a closed one. */
+const KEEP_ALIVE_MS = 75_000;
+
+/**
+ * The server that HTTP and sockets share, not listening yet. It answers as JSON, too, what Node would refuse before any
+ * request exists, with an empty body: bytes that are no HTTP, headers beyond Node's bound, a missing Host, an expectation
+ * that nobody knows (C53).
+ */
+export function createHttpServer(handle: RequestListener): Server {
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requireHostHeader: false }, handle);
+  server.on('clientError', answerClientError);
+  server.on('checkExpectation', handle);
+  return server;
+}
+
+/**
+ * Once anything was sent on the connection it is only closed: a second answer in the middle of a first would be taken for
+ * part of it.
+ */
+function answerClientError(fault: NodeJS.ErrnoException, socket: Socket): void {
+  if (fault.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) {
+    socket.destroy();
+    return;
+  }
+  const error =
+    fault.code === 'HPE_HEADER_OVERFLOW'
+      ? tooLarge('maxHeaderBytes', maxHeaderSize)
+      : new ChatError('bad_request', 'This is no HTTP request.');
+  const body = JSON.stringify({ error: error.body() });
+  const head = [
+    `HTTP/1.1 ${ERRORS[error.code].status} Refused`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  socket.end([...head, '', body].join('\r\n'));
+}

@@ -1,0 +1,169 @@
+import type { Socket } from 'socket.io';
+import {
+  ChatError,
+  commands,
+  parse,
+  PROTOCOL_VERSION,
+  type CommandName,
+  type Goaway,
+  type GoawayCode,
+  type Hello,
+  type SubscribeResult,
+} from '../../protocol/index.js';
+import type { DeskCommand } from '../session/chat-desk.js';
+import { userOf, type Identity } from '../session/identity.js';
+import type { EventBatch, Subscriber } from '../session/subscriber.js';
+import { CommandOrder } from './command-order.js';
+import { asChatError } from './dispatch.js';
+import { Outbox } from './outbox.js';
+import { FrameSize, refusal, socketCommand, type SocketCommand } from './socket-command.js';
+import { sayGoaway } from './goaway.js';
+import type { SocketNeeds } from './socket-server.js';
+
+/** A chat that this connection follows. */
+interface Subscription {
+  readonly subscriber: Subscriber;
+  readonly unsubscribe: () => void;
+}
+
+/** A person's connection (sections 3 to 5). */
+export class PeopleSocket {
+  readonly outbox: Outbox;
+  readonly #order = new CommandOrder();
+  readonly #subscriptions = new Map<string, Subscription>();
+  readonly #frame: FrameSize;
+  #isOpen = true;
+
+  constructor(
+    private readonly socket: Socket,
+    private identity: Identity,
+    private readonly needs: SocketNeeds,
+  ) {
+    this.#frame = new FrameSize(socket.conn, needs.limits.maxFrameBytes);
+    this.outbox = new Outbox(socket.conn, {
+      maxBytes: needs.maxOutboxBytes,
+      isDirect: needs.isDirectFanOut,
+      monotonic: () => needs.clock.monotonic(),
+      onSlow: () => this.goaway('slow_consumer', { reconnect: true }),
+    });
+    // Taken here and not as an event: this runs while the frame is read, in the order of frames.
+    socket.use((event) => this.#take(socketCommand(event)));
+    socket.on('disconnect', () => this.#closed());
+    socket.emit('hello', this.#hello());
+  }
+
+  /** Says why, then closes (CON-6). */
+  goaway(code: GoawayCode, body: Omit<Goaway, 'code'>): void {
+    if (!this.#isOpen) return;
+    this.#closed();
+    sayGoaway(this.socket, { code, ...body }, this.needs.clock);
+  }
+
+  #hello(): Hello {
+    const { serverVersion, limits, assistants } = this.needs;
+    return {
+      protocol: PROTOCOL_VERSION,
+      serverVersion,
+      connectionId: this.socket.id,
+      user: userOf(this.identity),
+      limits,
+      assistants: assistants(this.identity.tenantId),
+    };
+  }
+
+  #take(command: SocketCommand): void {
+    try {
+      this.#frame.check();
+      if (!isCommand(command.name)) throw new ChatError('bad_request', 'There is no such command.', { details: { path: 'command' } });
+    } catch (error) {
+      command.ack(refusal(asChatError(error, this.needs.log, { connectionId: this.socket.id })));
+      return;
+    }
+    const name: CommandName = command.name;
+    this.#order.run(chatOf(name, command.args), async () => {
+      try {
+        await this.needs.rateLimit.consume(this.identity);
+        command.ack({ ok: true, data: await this.#run(name, command.args) });
+      } catch (error) {
+        command.ack(refusal(asChatError(error, this.needs.log, { connectionId: this.socket.id, command: name })));
+      }
+      this.outbox.check();
+    });
+  }
+
+  async #run(name: CommandName, args: unknown): Promise<unknown> {
+    switch (name) {
+      case 'chat:subscribe':
+        return this.#subscribe(args);
+      case 'chat:unsubscribe': {
+        const { chatId } = parse(commands[name].args, args ?? {});
+        this.#subscriptions.get(chatId)?.unsubscribe();
+        this.#subscriptions.delete(chatId);
+        return { chatId };
+      }
+      case 'typing':
+        await this.needs.desk.typing(this.identity, parse(commands[name].args, args ?? {}), this);
+        return {};
+      case 'auth:refresh':
+        return this.#refresh(parse(commands[name].args, args ?? {}).token);
+      default:
+        return this.needs.dispatch.command(name satisfies DeskCommand, this.identity, args);
+    }
+  }
+
+  /** Twice on one connection is one subscription (SUB-5): the same subscriber goes on from the new position. */
+  async #subscribe(args: unknown): Promise<SubscribeResult> {
+    const { chatId } = parse(commands['chat:subscribe'].args, args ?? {});
+    const subscriber = this.#subscriptions.get(chatId)?.subscriber ?? this.#subscriberOf(chatId);
+    const { result, unsubscribe } = await this.needs.dispatch.subscribe(this.identity, args, subscriber);
+    if (this.#isOpen) this.#subscriptions.set(chatId, { subscriber, unsubscribe });
+    else unsubscribe();
+    return result;
+  }
+
+  #subscriberOf(chatId: string): Subscriber {
+    const identity = (): Identity => this.identity;
+    const emit = (event: string, body: unknown): void => {
+      if (this.#isOpen) this.socket.emit(event, body);
+    };
+    return {
+      get identity() {
+        return identity();
+      },
+      deliver: (batch: EventBatch) => {
+        if (this.#isOpen) this.outbox.send(batch);
+      },
+      signal: (signal) => emit('signal', signal),
+      presence: (presence) => emit('presence', presence),
+      ended: () => void this.#subscriptions.delete(chatId),
+    };
+  }
+
+  /** CON-5: a new token of the same user, in place. */
+  async #refresh(token: string): Promise<{ expiresAt: string | null }> {
+    const renewed = await this.needs.authenticator.authenticate({ token, claims: this.socket.handshake.auth });
+    if (renewed.userId !== this.identity.userId || renewed.tenantId !== this.identity.tenantId) {
+      throw new ChatError('forbidden', 'The token is of another user.');
+    }
+    this.identity = renewed;
+    return { expiresAt: renewed.expiresAt === null ? null : new Date(renewed.expiresAt).toISOString() };
+  }
+
+  #closed(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    for (const { unsubscribe } of this.#subscriptions.values()) unsubscribe();
+    this.#subscriptions.clear();
+    this.needs.desk.gone(this);
+    this.outbox.close();
+  }
+}
+
+const isCommand = (name: string): name is CommandName => Object.hasOwn(commands, name) && commands[name as CommandName].socket;
+
+/** The chat whose commands this one keeps in order with; null: it may be about any chat. */
+function chatOf(name: CommandName, args: unknown): string | null {
+  if (name === 'chat:list' || name === 'auth:refresh') return `command ${name}`;
+  const chatId = args !== null && typeof args === 'object' ? (args as { chatId?: unknown }).chatId : undefined;
+  return typeof chatId === 'string' ? chatId : null;
+}

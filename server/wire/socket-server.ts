@@ -1,0 +1,144 @@
+import type { Server as HttpServer } from 'node:http';
+import { Server, type Namespace, type Socket } from 'socket.io';
+import { AGENT_NAMESPACE, ChatError, PROTOCOL_VERSION, type GoawayCode, type Limits } from '../../protocol/index.js';
+import type { Clock, Timer } from '../clock.js';
+import type { Log } from '../log.js';
+import type { Metrics } from '../metrics.js';
+import type { AgentDesk } from '../session/desk/agent-desk.js';
+import type { ChatDesk } from '../session/chat-desk.js';
+import type { ListedAssistant } from '../session/host.js';
+import type { Identity } from '../session/identity.js';
+import { AgentSocket } from './agent-socket.js';
+import type { Authenticator } from './authenticate.js';
+import type { ConnectionLimit } from './connection-limit.js';
+import { asChatError, type Dispatch } from './dispatch.js';
+import type { OriginPolicy } from './http/origins.js';
+import { PeopleSocket } from './people-socket.js';
+import type { RateLimit } from './rate-limit.js';
+
+export interface SocketNeeds {
+  readonly dispatch: Dispatch;
+  readonly desk: ChatDesk;
+  readonly agentDesk: AgentDesk;
+  readonly authenticator: Authenticator;
+  readonly rateLimit: RateLimit;
+  readonly connectionLimit: ConnectionLimit;
+  readonly origins: OriginPolicy;
+  readonly assistants: (tenantId: string | null) => ListedAssistant[];
+  readonly limits: Limits;
+  readonly maxOutboxBytes: number;
+  readonly allowPolling: boolean;
+  /** Whether events go straight to TCP sockets where that is possible (docs/decisions/0002). */
+  readonly isDirectFanOut: boolean;
+  readonly serverVersion: string;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface SocketServer {
+  /** Tells every connection to go, and closes (LIF-1). */
+  goaway(code: GoawayCode): void;
+  close(): void;
+}
+
+const OUTBOX_CHECK_MS = 1000;
+/** A connection that has not joined a namespace by then is closed: half-open handshakes cost nothing. */
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** Both namespaces on one HTTP server (CON-1, CON-3). */
+export function createSocketServer(http: HttpServer, needs: SocketNeeds): SocketServer {
+  const { limits, allowPolling, origins, metrics, clock } = needs;
+  const io = new Server(http, {
+    serveClient: false,
+    transports: allowPolling ? ['websocket', 'polling'] : ['websocket'],
+    perMessageDeflate: false,
+    httpCompression: false,
+    // A frame up to twice the bound is answered with an error, beyond that the connection is closed (DAT-3).
+    maxHttpBufferSize: 2 * limits.maxFrameBytes,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    allowRequest: (request, decide) => {
+      const asker = { origin: request.headers.origin, host: request.headers.host };
+      decide(null, origins.answersTo(asker) && origins.admits(asker));
+    },
+    cors: { origin: (origin, decide) => decide(null, origin !== undefined && origins.allows(origin)) },
+  });
+
+  const people = new Set<PeopleSocket>();
+  const agents = new Set<AgentSocket>();
+
+  serve(io.of('/'), needs, 'people', (socket, identity) => {
+    const connection = new PeopleSocket(socket, identity, needs);
+    people.add(connection);
+    socket.on('disconnect', () => people.delete(connection));
+  });
+  serve(io.of(AGENT_NAMESPACE), needs, 'agents', (socket, identity) => {
+    const connection = new AgentSocket(socket, identity, needs);
+    agents.add(connection);
+    socket.on('disconnect', () => agents.delete(connection));
+  });
+
+  let checker: Timer;
+  const check = (): void => {
+    for (const { outbox } of people) outbox.check();
+    checker = clock.after(OUTBOX_CHECK_MS, check);
+  };
+  checker = clock.after(OUTBOX_CHECK_MS, check);
+  metrics.beforeScrape(() => {
+    let bytes = 0;
+    for (const { outbox } of people) bytes += outbox.bytes;
+    metrics.outboxBytes.set(bytes);
+  });
+
+  return {
+    goaway(code) {
+      for (const connection of people) connection.goaway(code, { reconnect: true, retryAfterMs: 1000 });
+      for (const connection of agents) connection.goaway(code);
+    },
+    close() {
+      checker.cancel();
+      io.engine.close();
+    },
+  };
+}
+
+/** Authenticates, counts, then hands over: everything a client sends from the first moment finds its handler (C09). */
+function serve(namespace: Namespace, needs: SocketNeeds, name: 'people' | 'agents', begin: (socket: Socket, identity: Identity) => void): void {
+  const { metrics, connectionLimit, log } = needs;
+  namespace.use((socket, next) => {
+    admit(socket, needs, name).then(
+      () => next(),
+      (thrown: unknown) => {
+        const error = asChatError(thrown, log, { namespace: name });
+        next(Object.assign(new Error(error.code), { data: error.body() }));
+      },
+    );
+  });
+  namespace.on('connection', (socket) => {
+    const identity = (socket.data as { identity: Identity }).identity;
+    let release: () => void;
+    try {
+      release = connectionLimit.take(identity);
+    } catch {
+      socket.emit('goaway', { code: 'too_many_connections', reconnect: true, retryAfterMs: 1000 });
+      socket.disconnect(true);
+      return;
+    }
+    metrics.connections.inc({ namespace: name });
+    socket.on('disconnect', () => {
+      release();
+      metrics.connections.dec({ namespace: name });
+    });
+    begin(socket, identity);
+  });
+}
+
+/** @throws {ChatError} what `connect_error.data` says (CON-1) */
+async function admit(socket: Socket, { authenticator, connectionLimit }: SocketNeeds, name: 'people' | 'agents'): Promise<void> {
+  const { token, protocol, ...claims } = socket.handshake.auth as Record<string, unknown>;
+  if (protocol !== undefined && protocol !== PROTOCOL_VERSION) throw new ChatError('unsupported', `This server speaks protocol ${PROTOCOL_VERSION}.`);
+  const identity = await authenticator.authenticate({ ...(typeof token === 'string' ? { token } : {}), claims });
+  if (name === 'agents' && !identity.roles.includes('agent')) throw new ChatError('forbidden', 'This identity is not an agent.');
+  connectionLimit.take(identity)();
+  (socket.data as { identity: Identity }).identity = identity;
+}

@@ -1,0 +1,28 @@
+import type { Socket as TcpSocket } from 'node:net';
+import type { Socket } from 'socket.io';
+
+/** What of an Engine.IO WebSocket transport we reach into (engine.io 6.6, ws 8): nothing of it is promised to us. */
+interface WebSocketTransport {
+  readonly name: string;
+  readonly writable: boolean;
+  readonly socket?: { readonly _socket?: TcpSocket | null };
+  once(event: 'ready', listener: () => void): unknown;
+}
+
+export type EngineConnection = Socket['conn'];
+
+export const transportOf = (connection: EngineConnection): WebSocketTransport => connection.transport as unknown as WebSocketTransport;
+
+/** The TCP socket under a WebSocket connection; undefined for long-polling, or where a new version hides it. */
+export function tcpOf(connection: EngineConnection): TcpSocket | undefined {
+  const transport = transportOf(connection);
+  if (transport.name !== 'websocket') return undefined;
+  const tcp = transport.socket?._socket;
+  return tcp && typeof tcp.write === 'function' && typeof tcp.writableLength === 'number' ? tcp : undefined;
+}
+
+/** Bytes of the write that is under way: how much of it is left to the kernel, and how long it is. */
+export function currentWrite(tcp: TcpSocket): { left: number; length: number } {
+  const inner = tcp as unknown as { _handle?: { writeQueueSize?: number } | null; _writableState?: { writelen?: number } };
+  return { left: inner._handle?.writeQueueSize ?? tcp.writableLength, length: inner._writableState?.writelen ?? 0 };
+}

@@ -1,0 +1,180 @@
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import type { Args, SubscribeResult } from '../../protocol/index.js';
+import { systemIds } from '../../server/id-source.js';
+import { createLog } from '../../server/log.js';
+import { createMetrics } from '../../server/metrics.js';
+import type { ChatDesk } from '../../server/session/chat-desk.js';
+import type { Identity } from '../../server/session/identity.js';
+import type { Subscriber } from '../../server/session/subscriber.js';
+import { createOpenAuthenticator } from '../../server/wire/authenticate.js';
+import { ConnectionLimit } from '../../server/wire/connection-limit.js';
+import { createDispatch } from '../../server/wire/dispatch.js';
+import { createHttpApp, type HttpApp, type HttpAppNeeds } from '../../server/wire/http/app.js';
+import { createOriginPolicy } from '../../server/wire/http/origins.js';
+import { createHttpServer } from '../../server/wire/http/server.js';
+import { manualClock, type ManualClock } from '../contract/manual-clock.js';
+
+/** What arrived at the desk. */
+export interface Call {
+  readonly name: string;
+  readonly identity: Identity;
+  readonly args: unknown;
+}
+
+export interface Following {
+  readonly subscriber: Subscriber;
+  readonly args: Args<'chat:subscribe'>;
+  /** Whether the stream has left the chat. */
+  left: boolean;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The body where it is JSON. */
+  readonly json: unknown;
+}
+
+export interface RequestOptions {
+  readonly body?: unknown;
+  readonly raw?: string | Buffer;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
+}
+
+export interface TestHttpServer extends AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  readonly clock: ManualClock;
+  readonly metrics: ReturnType<typeof createMetrics>;
+  readonly app: HttpApp;
+  /** Commands that passed the door, oldest first. */
+  readonly calls: Call[];
+  readonly followings: Following[];
+  /** Lines of the log. */
+  readonly lines: string[];
+  request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+  /** Sends bytes as they are and gives all that comes until the server closes. */
+  bytes(text: string): Promise<string>;
+}
+
+export interface TestHttpOptions extends Partial<
+  Pick<HttpAppNeeds, 'health' | 'connectionLimit' | 'authenticator' | 'rateLimit'>
+> {
+  /** What the desk answers to a command; `{}` where it does not say. May throw. */
+  readonly answer?: (name: string, args: unknown) => unknown;
+  readonly subscribe?: (
+    args: Args<'chat:subscribe'>,
+    subscriber: Subscriber,
+  ) => SubscribeResult | Promise<SubscribeResult>;
+  readonly corsOrigins?: readonly string[];
+  readonly loopbackOnly?: boolean;
+  readonly maxFrameBytes?: number;
+  readonly maxOutboxBytes?: number;
+}
+
+/** The HTTP door on a free port, in front of a desk that a test scripts: parsing and dispatch are the real ones. */
+export async function startHttp(options: TestHttpOptions = {}): Promise<TestHttpServer> {
+  const clock = manualClock();
+  const metrics = createMetrics();
+  const lines: string[] = [];
+  const log = createLog('debug', { write: (line) => void lines.push(line) });
+  const calls: Call[] = [];
+  const followings: Following[] = [];
+  const desk: ChatDesk = {
+    async run(name, identity, args) {
+      calls.push({ name, identity, args });
+      return (options.answer?.(name, args) ?? {}) as never;
+    },
+    async subscribe(_identity, args, subscriber) {
+      const following: Following = { subscriber, args, left: false };
+      followings.push(following);
+      if (!options.subscribe) throw new Error('not scripted');
+      return { result: await options.subscribe(args, subscriber), unsubscribe: () => void (following.left = true) };
+    },
+    async typing() {},
+    gone() {},
+  };
+  const app = createHttpApp({
+    dispatch: createDispatch({ desk, metrics, log }),
+    authenticator: options.authenticator ?? createOpenAuthenticator(),
+    rateLimit: options.rateLimit ?? { consume: async () => {} },
+    origins: createOriginPolicy({ corsOrigins: options.corsOrigins ?? [], loopbackOnly: options.loopbackOnly ?? true }),
+    health: options.health ?? (() => ({ store: true, log: true, journal: true, draining: false })),
+    connectionLimit: options.connectionLimit ?? new ConnectionLimit(100),
+    metrics,
+    log,
+    clock,
+    ids: systemIds,
+    settings: {
+      maxFrameBytes: options.maxFrameBytes ?? 1024 * 1024,
+      maxOutboxBytes: options.maxOutboxBytes ?? 1024 * 1024,
+    },
+    serverVersion: '1.2.3',
+  });
+  const server = createHttpServer(app.handle);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    clock,
+    metrics,
+    app,
+    calls,
+    followings,
+    lines,
+    request: (method, path, { body, raw, headers = {} } = {}) => {
+      const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+      const type = body === undefined ? {} : { 'content-type': 'application/json' };
+      // Node frames a body of its own accord for some methods only.
+      const length =
+        payload === undefined || 'transfer-encoding' in headers
+          ? {}
+          : { 'content-length': `${Buffer.byteLength(payload)}` };
+      return answerOf(port, method, path, { ...type, ...length, ...headers }, payload);
+    },
+    bytes: (text) => bytesOf(port, text),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function answerOf(
+  port: number,
+  method: string,
+  path: string,
+  headers: Record<string, string | string[]>,
+  payload: string | Buffer | undefined,
+) {
+  return new Promise<Answer>((resolve, reject) => {
+    const request = httpRequest({ host: '127.0.0.1', port, method, path, headers, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json: jsonOf(text, response) });
+      });
+    });
+    request.on('error', reject);
+    request.end(payload);
+  });
+}
+
+const jsonOf = (text: string, { headers }: IncomingMessage): unknown =>
+  text !== '' && /^application\/json\b/.test(headers['content-type'] ?? '') ? JSON.parse(text) : undefined;
+
+function bytesOf(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let received = '';
+    const socket = connect(port, '127.0.0.1', () => socket.write(text));
+    socket.setEncoding('utf8');
+    socket.on('data', (chunk: string) => (received += chunk));
+    socket.on('error', reject);
+    socket.on('close', () => resolve(received));
+  });
+}

@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import { DEFAULT_LIMITS } from '../../protocol/index.js';
+import { ConfigError, readConfig, settingsTable } from '../../server/config.js';
+
+const refused = (env: Record<string, string>): ConfigError => {
+  try {
+    readConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+  throw new Error(`${JSON.stringify(env)} was accepted`);
+};
+
+describe('section 10: settings', () => {
+  test('without any variable there is a server on loopback', () => {
+    const config = readConfig({});
+    expect(config).toMatchObject({
+      host: '127.0.0.1',
+      port: 3000,
+      dataDir: './data',
+      databaseUrl: 'file:data/turnstream.db',
+      authMode: 'none',
+      allowInsecure: false,
+      corsOrigins: [],
+      assistants: [],
+      logLevel: 'info',
+      coalesceMs: 33,
+      agentWaitMs: 30_000,
+      commitRetryMs: 10_000,
+      maxTurnMs: 3_600_000,
+      maxUnsavedBytes: 268_435_456,
+      logMaxTotalBytes: 33_554_432,
+      fsyncMs: 100,
+      rateLimitPerSecond: 100,
+      maxConnectionsPerUser: 100,
+      allowPolling: false,
+    });
+    expect(config.limits).toEqual(DEFAULT_LIMITS);
+  });
+
+  test('what is given counts, empty counts as unset, and unknown variables are not looked at', () => {
+    const config = readConfig({
+      HOST: '::1',
+      PORT: '0',
+      DATA_DIR: '/var/lib/chats',
+      COALESCE_MS: '0',
+      MAX_FRAME_BYTES: '65536',
+      CORS_ORIGINS: 'https://a.example, http://localhost:5173',
+      ALLOW_POLLING: '1',
+      ALLOW_INSECURE: '0',
+      MAX_QUEUED_TURNS: '',
+      PATH: '/usr/bin',
+    });
+    expect(config).toMatchObject({
+      host: '::1',
+      port: 0,
+      databaseUrl: 'file:/var/lib/chats/turnstream.db',
+      coalesceMs: 0,
+      maxFrameBytes: 65_536,
+      corsOrigins: ['https://a.example', 'http://localhost:5173'],
+      allowPolling: true,
+      allowInsecure: false,
+      maxQueuedTurns: 16,
+    });
+    expect(config.limits).toEqual({ ...DEFAULT_LIMITS, maxFrameBytes: 65_536 });
+    expect(config).not.toHaveProperty('path');
+    expect(readConfig({ DATABASE_URL: 'file:/tmp/x.db' }).databaseUrl).toBe('file:/tmp/x.db');
+  });
+
+  test.each([
+    ['PORT', 'abc'],
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['PORT', '3000.5'],
+    ['PORT', ' 3000'],
+    ['PORT', '0x10'],
+    ['PORT', '1e3'],
+    ['COALESCE_MS', '-1'],
+    ['COALESCE_MS', 'NaN'],
+    ['MAX_FRAME_BYTES', '1e999'],
+    ['MAX_FRAME_BYTES', 'Infinity'],
+    ['MAX_FRAME_BYTES', '1MiB'],
+    ['MAX_FRAME_BYTES', '0'],
+    ['MAX_TURN_BYTES', '99999999999999999999'],
+    ['MAX_TURN_BYTES', '9007199254740993'],
+    // A timer of more than 25 days would fire at once.
+    ['AGENT_WAIT_MS', '2147483648'],
+    ['LOG_LEVEL', 'loud'],
+    ['AUTH_MODE', 'basic'],
+    ['ALLOW_POLLING', 'yes'],
+    ['DATABASE_URL', 'mysql://db'],
+    ['AUTH_JWKS_URL', 'file:///etc/keys'],
+    ['CORS_ORIGINS', '*'],
+    ['CORS_ORIGINS', 'null'],
+    ['CORS_ORIGINS', 'app.example.com'],
+    ['CORS_ORIGINS', 'https://app.example.com/path'],
+    ['CORS_ORIGINS', 'https://*.example.com'],
+    ['CORS_ORIGINS', 'https://good.example,javascript:alert(1)'],
+  ])('%s=%s is refused in one line that begins with its name', (name, value) => {
+    const error = refused({ [name]: value });
+    expect(error.variable).toBe(name);
+    expect(error.message).toMatch(new RegExp(`^${name}: [^\\n]+$`));
+  });
+
+  test('what comes later is refused as such, and no secret is repeated', () => {
+    expect(refused({ DATABASE_URL: 'postgresql://me:s3cret@db/chats' }).message).toMatch(
+      /^DATABASE_URL: .*later version/,
+    );
+    expect(refused({ REDIS_URL: 'redis://:s3cret@cache' }).message).toMatch(/^REDIS_URL: .*later version/);
+    expect(refused({ AUTH_MODE: 'jwt', AUTH_JWT_SECRET: 's3cret' }).message).toMatch(/^AUTH_MODE: .*later version/);
+    for (const env of [{ DATABASE_URL: 's3cret' }, { DATABASE_URL: 'postgresql://s3cret' }, { REDIS_URL: 's3cret' }]) {
+      expect(refused(env as Record<string, string>).message).not.toContain('s3cret');
+    }
+  });
+
+  test('AUTH_MODE=none listens on loopback only, unless ALLOW_INSECURE=1', () => {
+    for (const HOST of ['0.0.0.0', '::', '192.168.1.2', 'example.com', '128.0.0.1', 'localhost.example.com']) {
+      expect(refused({ HOST }).variable).toBe('HOST');
+      expect(readConfig({ HOST, ALLOW_INSECURE: '1' }).host).toBe(HOST);
+    }
+    for (const HOST of ['127.0.0.1', '127.1.2.3', 'localhost', '::1']) expect(readConfig({ HOST }).host).toBe(HOST);
+  });
+
+  test('the table has every setting of section 10 with a default and one sentence', () => {
+    const rows = settingsTable();
+    const section10 =
+      `HOST PORT DATA_DIR DATABASE_URL REDIS_URL AUTH_MODE ALLOW_INSECURE AUTH_JWT_SECRET AUTH_JWKS_URL AUTH_JWT_ISSUER
+      AUTH_JWT_AUDIENCE AUTH_CLOCK_TOLERANCE_MS CORS_ORIGINS ASSISTANTS LOG_LEVEL COALESCE_MS MAX_FRAME_BYTES MAX_MESSAGE_BYTES
+      MAX_TURN_BYTES MAX_PAGE_BYTES MAX_QUEUED_TURNS MAX_UNSAVED_BYTES MAX_TURN_MS AGENT_WAIT_MS AGENT_GRACE_MS AUTH_GRACE_MS
+      COMMIT_RETRY_MS DRAIN_MS MAX_OUTBOX_BYTES LOG_MAX_EVENTS LOG_MAX_BYTES LOG_TTL_MS RATE_LIMIT_PER_SECOND
+      MAX_CONNECTIONS_PER_USER ALLOW_POLLING`.split(/\s+/);
+    expect(rows.map((row) => row.name)).toEqual(expect.arrayContaining(section10));
+    for (const { name, meaning } of rows) expect(meaning, name).toMatch(/^.+\.$/);
+    expect(rows.find((row) => row.name === 'MAX_FRAME_BYTES')).toMatchObject({ default: '1048576' });
+    expect(rows.find((row) => row.name === 'DATABASE_URL')?.default).toBe('a SQLite file in `DATA_DIR`');
+    expect(rows.find((row) => row.name === 'ALLOW_POLLING')?.default).toBe('0');
+    expect(rows.find((row) => row.name === 'REDIS_URL')?.default).toBe('');
+  });
+});

@@ -1,0 +1,30 @@
+// npm test: makes the clone ready, checks types, lint rules and import arrows, then runs the tests. All of it runs even
+// if something fails, so that one run shows everything; the exit code is 1 if anything failed.
+// Arguments go to vitest: `npm test -- --project unit`.
+import { join } from 'node:path';
+import { prepareOrExit } from './prepare.mjs';
+import { node, npm, root } from './run.mjs';
+
+await prepareOrExit();
+
+const failed = [];
+
+async function check(script) {
+  const started = performance.now();
+  // Kept back until its end: the checks run side by side and would mix their lines.
+  const { ok, output } = await npm(['run', '--silent', script], { quiet: true });
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  console.log(`${ok ? 'ok  ' : 'FAIL'} npm run ${script} (${seconds} s)`);
+  if (ok) return;
+  failed.push(script);
+  console.log(output);
+}
+
+await Promise.all(['typecheck', 'lint', 'arrows'].map(check));
+
+// After the checks and not beside them: tests time things, and the checks keep every core busy.
+const tests = await node([join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...process.argv.slice(2)]);
+if (!tests.ok) failed.push('vitest');
+
+if (failed.length > 0) console.log(`npm test failed: ${failed.join(', ')}`);
+process.exit(failed.length > 0 ? 1 : 0);
