@@ -4,7 +4,7 @@
  */
 
 /** Files of server/ that any room of the server may use. */
-const foundation = '^server/(clock|id-source|log|metrics|chat-error)\\.ts$';
+const foundation = '^server/(clock|id-source|log|metrics|version)\\.ts$';
 const npm = '^node_modules/';
 /** A built-in module that does nothing but compute: no files, sockets, processes or time. */
 const computing = '^(node:)?(assert|async_hooks|buffer|crypto|events|util)$';
@@ -85,6 +85,8 @@ module.exports = {
       computing,
       // The monotonic clock and the timers themselves.
       '^(node:)?(perf_hooks|timers|timers/promises)$',
+      // The version stands in package.json.
+      '^(node:)?fs$',
     ]),
     only('server-ports', 'A port is a promise in words and types: no technology.', '^server/ports/', [
       '^server/ports/',

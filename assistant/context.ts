@@ -62,7 +62,8 @@ export interface ContextNeeds {
   readonly newId: () => string;
 }
 
-const asMessage = (draft: MessageDraft) => (typeof draft === 'string' ? { type: 'text', props: { content: draft } } : draft);
+const asMessage = (draft: MessageDraft) =>
+  typeof draft === 'string' ? { type: 'text', props: { content: draft } } : draft;
 
 export function createContext({ assignment, sink, abortSignal, newId }: ContextNeeds): Context {
   const { turn, chat, input, history, resume } = assignment;
@@ -75,16 +76,18 @@ export function createContext({ assignment, sink, abortSignal, newId }: ContextN
     abortSignal,
     metadata: turn.metadata ?? {},
     async send(draft) {
-      const { messageId = newId(), ...rest } = asMessage(draft) as Exclude<MessageDraft, string>;
+      const { messageId = newId(), ...rest } = asMessage(draft);
       await sink.push([{ op: 'send', messageId, ...rest }]);
       return messageId;
     },
-    append: (messageId, text, path) => sink.push([{ op: 'append', messageId, text, ...(path === undefined ? {} : { path }) }]),
+    append: (messageId, text, path) =>
+      sink.push([{ op: 'append', messageId, text, ...(path === undefined ? {} : { path }) }]),
     replace: (messageId, draft) => {
       const { type, props } = asMessage(draft);
       return sink.push([{ op: 'replace', messageId, type, props: { ...props } }]);
     },
-    merge: (messageId, value, path) => sink.push([{ op: 'merge', messageId, value, ...(path === undefined ? {} : { path }) }]),
+    merge: (messageId, value, path) =>
+      sink.push([{ op: 'merge', messageId, value, ...(path === undefined ? {} : { path }) }]),
     set: (messageId, path, value) => sink.push([{ op: 'set', messageId, path, value }]),
     end: (messageId) => sink.push([{ op: 'end', messageId }]),
     signal: (name, data = null) => sink.push([{ op: 'signal', name, data }]),

@@ -41,5 +41,7 @@ export function isEventBatch(body: unknown): body is readonly ChatEvent[] {
 function isEnvelope(candidate: unknown): boolean {
   if (candidate === null || typeof candidate !== 'object') return false;
   const { chatId, epoch, offset, type } = candidate as Record<string, unknown>;
-  return typeof chatId === 'string' && typeof epoch === 'string' && Number.isInteger(offset) && typeof type === 'string';
+  return (
+    typeof chatId === 'string' && typeof epoch === 'string' && Number.isInteger(offset) && typeof type === 'string'
+  );
 }

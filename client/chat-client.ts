@@ -1,4 +1,5 @@
 import {
+  ChatError,
   id as idSchema,
   parse,
   type ArgsInput,
@@ -81,6 +82,7 @@ export interface ChatClient {
 /** @throws {ChatError} `bad_request` without a url and without a transport */
 export function createChatClient(options: ChatClientOptions): ChatClient {
   const { clock = systemClock, ids = systemIds, ackTimeoutMs = 30_000, maxQueuedCommands = 1_000 } = options;
+  if (options.url === undefined && !options.transport) throw new ChatError('bad_request', 'A url is needed.');
   const backoff: Backoff = { ...DEFAULT_BACKOFF, ...options.backoff };
   const chats = new ChatRegistry(options.maxLeftChats ?? 20);
 

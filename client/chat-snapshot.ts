@@ -1,12 +1,13 @@
-import type {
-  Chat as ChatRow,
-  ChatError,
-  ChatView,
-  Message,
-  Position,
-  PresentUser,
-  StepSummary,
-  Turn,
+import {
+  isEnded,
+  type Chat as ChatRow,
+  type ChatError,
+  type ChatView,
+  type Message,
+  type Position,
+  type PresentUser,
+  type StepSummary,
+  type Turn,
 } from '../protocol/index.js';
 import type { EndReason, FollowPhase } from './following.js';
 import type { PendingInput } from './pending-inputs.js';
@@ -56,30 +57,37 @@ export interface SnapshotParts {
   readonly isBeingCreated: boolean;
 }
 
-const NO_MESSAGES: readonly Message[] = [];
-const NO_TURNS: ReadonlyMap<string, Turn> = new Map();
-const NO_STEPS: ReadonlyMap<string, StepSummary> = new Map();
+/** What is held before anything is. */
+const NOTHING = {
+  chat: null,
+  messages: [] as readonly Message[],
+  hasMore: false,
+  turns: new Map<string, Turn>() as ReadonlyMap<string, Turn>,
+  steps: new Map<string, StepSummary>() as ReadonlyMap<string, StepSummary>,
+  position: null,
+};
 
 /** The snapshot of these parts, or `before` itself where it says the same. */
 export function chatSnapshot(parts: SnapshotParts, before: ChatSnapshot | null): ChatSnapshot {
   const { view, phase, presence, pending } = parts;
+  const { chat, messages, hasMore, turns, steps, position } = view ?? NOTHING;
   const status = statusOf(parts);
-  const foreground = [...(view?.turns.values() ?? [])].filter((turn) => !turn.background);
-  const running = foreground.find((turn) => turn.status === 'running') ?? null;
+  const end = status === 'ended' && phase.name === 'ended' ? phase : { reason: null, error: null };
+  const foreground = [...turns.values()].filter((turn) => !turn.background && !isEnded(turn.status));
   const snapshot: ChatSnapshot = {
     status,
-    reason: status === 'ended' && phase.name === 'ended' ? phase.reason : null,
-    error: status === 'ended' && phase.name === 'ended' ? phase.error : null,
-    chat: view?.chat ?? null,
-    messages: view?.messages ?? NO_MESSAGES,
-    hasMore: view?.hasMore ?? false,
-    turns: view?.turns ?? NO_TURNS,
-    steps: view?.steps ?? NO_STEPS,
+    reason: end.reason,
+    error: end.error,
+    chat,
+    messages,
+    hasMore,
+    turns,
+    steps,
     presence,
-    position: view?.position ?? null,
+    position,
     pending,
-    running,
-    isBusy: running !== null || foreground.some((turn) => turn.status === 'queued'),
+    running: foreground.find((turn) => turn.status === 'running') ?? null,
+    isBusy: foreground.length > 0,
   };
   return before && isSame(snapshot, before) ? before : snapshot;
 }

@@ -56,7 +56,11 @@ export class Chat {
   constructor(private readonly needs: ChatNeeds) {
     const { chatId, caller, clock, leaveGraceMs } = needs;
     this.chatId = chatId;
-    this.#following = new Following({ ...needs, timeoutMs: needs.ackTimeoutMs, changed: (events) => this.#changed(events) });
+    this.#following = new Following({
+      ...needs,
+      timeoutMs: needs.ackTimeoutMs,
+      changed: (events) => this.#changed(events),
+    });
     this.#older = new OlderPages({
       following: this.#following,
       list: (before, limit, answered) => {
@@ -78,7 +82,10 @@ export class Chat {
     });
     const snapshot = new Held(this.#derive(null));
     this.#snapshot = snapshot;
-    this.view = { getSnapshot: snapshot.getSnapshot, subscribe: (listener) => this.#watch(snapshot.subscribe(listener)) };
+    this.view = {
+      getSnapshot: snapshot.getSnapshot,
+      subscribe: (listener) => this.#watch(snapshot.subscribe(listener)),
+    };
     needs.wire(this, {
       connected: () => this.#following.connected(),
       disconnected: () => {
@@ -198,7 +205,10 @@ export class Chat {
     connection.request('typing', { chatId: this.chatId, typing }, ackTimeoutMs, () => undefined);
   }
 
-  async #start(what: { input: TurnInput } | { regenerate: string }, options: StartOptions): Promise<Result<'turn:start'>> {
+  async #start(
+    what: { input: TurnInput } | { regenerate: string },
+    options: StartOptions,
+  ): Promise<Result<'turn:start'>> {
     const { timeoutMs, ...said } = options;
     const requestId = said.requestId ?? this.needs.ids.id();
     const args = { ...said, ...what, chatId: this.chatId, requestId };

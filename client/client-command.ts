@@ -59,4 +59,3 @@ function isRepeatable(name: SocketCommandName, args: Record<string, unknown>): b
       return true;
   }
 }
-

@@ -130,7 +130,11 @@ export class CommandQueue {
     if (error.code === 'token_expired') return this.connection.refresh();
     for (const earlier of this.#entries) {
       if (earlier === entry) return false;
-      if (earlier.state === 'held' && earlier.command.chatId !== null && earlier.command.chatId === entry.command.chatId) {
+      if (
+        earlier.state === 'held' &&
+        earlier.command.chatId !== null &&
+        earlier.command.chatId === entry.command.chatId
+      ) {
         return true;
       }
     }

@@ -16,4 +16,14 @@ export type { DevelopmentAuth, TokenRequest, TokenSource } from './token.js';
 export type { Handshake, Link, LinkListener, Transport } from './transport.js';
 export type { WakeSource } from './wake.js';
 export { ChatError } from '../protocol/index.js';
-export type { Chat as ChatRow, ErrorCode, Hello, Json, JsonObject, Message, Step, StepSummary, Turn } from '../protocol/index.js';
+export type {
+  Chat as ChatRow,
+  ErrorCode,
+  Hello,
+  Json,
+  JsonObject,
+  Message,
+  Step,
+  StepSummary,
+  Turn,
+} from '../protocol/index.js';

@@ -12,11 +12,15 @@ export const unreachable = (message: string, cause?: unknown): ChatError =>
 
 /** The connection went while a command that must not be sent twice was waiting for its answer. */
 export const connectionLost = (why: string): ChatError =>
-  new ChatError('internal', `The connection was lost before the answer came: ${why}.`, { details: { reason: 'connection_lost' } });
+  new ChatError('internal', `The connection was lost before the answer came: ${why}.`, {
+    details: { reason: 'connection_lost' },
+  });
 
 /** C52: no acknowledgement came in time. Whether the command was done is not known. */
 export const noAnswer = (command: string, timeoutMs: number): ChatError =>
-  new ChatError('internal', `${command} was not answered within ${timeoutMs} ms.`, { details: { reason: 'no_answer', timeoutMs } });
+  new ChatError('internal', `${command} was not answered within ${timeoutMs} ms.`, {
+    details: { reason: 'no_answer', timeoutMs },
+  });
 
 /** The client was closed; nothing is sent any more. */
 export const clientClosed = (cause?: ChatError | null): ChatError =>
@@ -33,7 +37,9 @@ export const tokenFailed = (cause: unknown): ChatError =>
 
 /** More commands wait for a connection than the client holds back. */
 export const offlineQueueFull = (max: number): ChatError =>
-  new ChatError('queue_full', `Offline, and ${max} commands are waiting already.`, { details: { limit: 'maxQueuedCommands', max } });
+  new ChatError('queue_full', `Offline, and ${max} commands are waiting already.`, {
+    details: { limit: 'maxQueuedCommands', max },
+  });
 
 /** Bytes that Socket.IO puts around a command: types, namespace, acknowledgement id. */
 const ENVELOPE_BYTES = 32;
@@ -51,7 +57,8 @@ const isErrorCode = (code: unknown): code is ErrorCode => ERROR_CODES.includes(c
 
 /** The error that a body from the server stands for. A code that a newer server made becomes `internal`, with its name in the details. */
 export function errorFrom(body: unknown): ChatError {
-  if (body === null || typeof body !== 'object') return new ChatError('internal', 'The server refused without a reason.');
+  if (body === null || typeof body !== 'object')
+    return new ChatError('internal', 'The server refused without a reason.');
   const { code, message, retryAfterMs, details } = body as Record<string, unknown>;
   return new ChatError(isErrorCode(code) ? code : 'internal', typeof message === 'string' ? message : undefined, {
     details: { ...(typeof details === 'object' ? details : {}), ...(isErrorCode(code) ? {} : { code }) },

@@ -15,7 +15,11 @@ export interface SocketTransportOptions {
  * Socket.IO over WebSocket, one connection at a time. Its own reconnection is off: when to come back, with which token
  * and from where is decided above (C30, C55: no long-polling, so no sticky routing is needed).
  */
-export function createSocketTransport({ url, namespace = '/', path = '/socket.io' }: SocketTransportOptions): Transport {
+export function createSocketTransport({
+  url,
+  namespace = '/',
+  path = '/socket.io',
+}: SocketTransportOptions): Transport {
   const address = url.replace(/\/+$/, '') + namespace;
   return {
     open(handshake, listener): Link {

@@ -56,5 +56,7 @@ export class Held<T> implements Store<T> {
 
 /** An error of somebody else's code: out of our way, and not swallowed. */
 function report(error: unknown): void {
-  void Promise.reject(error);
+  queueMicrotask(() => {
+    throw error;
+  });
 }

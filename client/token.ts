@@ -1,6 +1,6 @@
-import { PROTOCOL_VERSION, type ChatError, type UserRole } from "../protocol/index.js";
-import { tokenFailed } from "./local-error.js";
-import type { Handshake } from "./transport.js";
+import { PROTOCOL_VERSION, type ChatError, type UserRole } from '../protocol/index.js';
+import { tokenFailed } from './local-error.js';
+import type { Handshake } from './transport.js';
 
 /** Why a token is asked for. */
 export interface TokenRequest {

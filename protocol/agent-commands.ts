@@ -46,14 +46,21 @@ export type Assignment = z.infer<typeof assignment>;
 export const turnAbort = z.object({ requestId: id, attempt, stackId: id, reason: z.string() });
 export type TurnAbort = z.infer<typeof turnAbort>;
 
-const spec = <A extends z.ZodType, R extends z.ZodType>(summary: string, args: A, result: R) => ({ summary, args, result });
+const spec = <A extends z.ZodType, R extends z.ZodType>(summary: string, args: A, result: R) => ({
+  summary,
+  args,
+  result,
+});
 
 export const agentCommands = {
   'agent:attach': spec(
     'Offers assistants; answers what this agentId still holds.',
     z.object({
       agentId: principalId,
-      assistants: z.array(z.object({ assistantId, name: z.string().min(1).max(200).optional() })).min(1).max(1000),
+      assistants: z
+        .array(z.object({ assistantId, name: z.string().min(1).max(200).optional() }))
+        .min(1)
+        .max(1000),
       concurrency: z.int().min(1).max(1000).default(10),
     }),
     z.object({ assigned: z.array(z.object({ requestId: id, attempt, stackId: id, lastSeq: z.int().min(0) })) }),
@@ -99,8 +106,16 @@ export const agentCommands = {
     z.object({ ...frame, seq, childStackId: agentMadeId.optional(), assistantId, input: turnInput }),
     z.object({ stackId: id, status: stepStatus, output: json.nullable(), error: turnError.nullable() }),
   ),
-  'turn:input': spec('Gives what turn:assigned carried.', z.object({ requestId: id, stackId: id.optional() }), assignment),
-  'message:list': spec(commands['message:list'].summary, commands['message:list'].args, commands['message:list'].result),
+  'turn:input': spec(
+    'Gives what turn:assigned carried.',
+    z.object({ requestId: id, stackId: id.optional() }),
+    assignment,
+  ),
+  'message:list': spec(
+    commands['message:list'].summary,
+    commands['message:list'].args,
+    commands['message:list'].result,
+  ),
   'chat:get': spec(commands['chat:get'].summary, commands['chat:get'].args, commands['chat:get'].result),
 } as const;
 

@@ -41,4 +41,7 @@ export function command<A extends z.ZodType, R extends z.ZodType>(
 export type Ack<T> = { ok: true; data: T } | { ok: false; error: ErrorBody };
 
 export const ackOf = (data: z.ZodType) =>
-  z.discriminatedUnion('ok', [z.object({ ok: z.literal(true), data }), z.object({ ok: z.literal(false), error: errorBody })]);
+  z.discriminatedUnion('ok', [
+    z.object({ ok: z.literal(true), data }),
+    z.object({ ok: z.literal(false), error: errorBody }),
+  ]);

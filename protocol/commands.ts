@@ -85,7 +85,12 @@ export const commands = {
       scope: z.enum(['mine', 'team', 'public', 'all']).default('mine'),
       assistantId: assistantId.optional(),
       status: chatStatus.optional(),
-      keywords: z.string().max(500).transform(wellFormed).optional().meta({ description: 'A literal, case-insensitive part of the title.' }),
+      keywords: z
+        .string()
+        .max(500)
+        .transform(wellFormed)
+        .optional()
+        .meta({ description: 'A literal, case-insensitive part of the title.' }),
       page: z.int().min(1).max(1_000_000).default(1),
       pageSize: z.int().min(1).max(100).default(20),
     }),
@@ -143,7 +148,12 @@ export const commands = {
   'message:update': command({
     summary: 'Edits a closed message.',
     args: z
-      .object({ messageId: id, props: jsonObject.optional(), type: messageType.optional(), metadata: metadata.optional() })
+      .object({
+        messageId: id,
+        props: jsonObject.optional(),
+        type: messageType.optional(),
+        metadata: metadata.optional(),
+      })
       .refine((args) => args.props !== undefined || args.type !== undefined || args.metadata !== undefined, {
         error: 'expected props, type or metadata',
         path: ['props'],
@@ -168,10 +178,12 @@ export const commands = {
   }),
   'turn:stop': command({
     summary: 'Stops a turn; without requestId the running foreground turn.',
-    args: z.object({ chatId: id.optional(), requestId: id.optional() }).refine((args) => args.chatId !== undefined || args.requestId !== undefined, {
-      error: 'expected chatId or requestId',
-      path: ['chatId'],
-    }),
+    args: z
+      .object({ chatId: id.optional(), requestId: id.optional() })
+      .refine((args) => args.chatId !== undefined || args.requestId !== undefined, {
+        error: 'expected chatId or requestId',
+        path: ['chatId'],
+      }),
     result: z.object({ turn }),
     right: 'talk',
     http: { method: 'post', path: '/v1/turns/:requestId/stop' },
@@ -180,7 +192,10 @@ export const commands = {
     summary: 'Starts the next attempt of an incomplete turn; without requestId of the newest one.',
     args: z
       .object({ chatId: id.optional(), requestId: id.optional(), attempt: z.int().min(1).optional() })
-      .refine((args) => args.chatId !== undefined || args.requestId !== undefined, { error: 'expected chatId or requestId', path: ['chatId'] }),
+      .refine((args) => args.chatId !== undefined || args.requestId !== undefined, {
+        error: 'expected chatId or requestId',
+        path: ['chatId'],
+      }),
     result: z.object({ turn, duplicate: z.boolean() }),
     right: 'talk',
     http: { method: 'post', path: '/v1/turns/:requestId/resume', status: () => 202 },
@@ -253,4 +268,3 @@ export type Args<N extends CommandName> = z.output<Commands[N]['args']>;
 export type Result<N extends CommandName> = z.output<Commands[N]['result']>;
 export type SubscribeResult = z.infer<typeof subscribeResult>;
 export type MessageFilter = z.infer<z.ZodObject<typeof messageFilter>>;
-

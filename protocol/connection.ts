@@ -28,9 +28,20 @@ export const hello = z.object({
 });
 export type Hello = z.infer<typeof hello>;
 
-export const GOAWAY_CODES = ['shutdown', 'token_expired', 'slow_consumer', 'revoked', 'replaced', 'too_many_connections'] as const;
+export const GOAWAY_CODES = [
+  'shutdown',
+  'token_expired',
+  'slow_consumer',
+  'revoked',
+  'replaced',
+  'too_many_connections',
+] as const;
 export type GoawayCode = (typeof GOAWAY_CODES)[number];
 
 /** CON-6: the last thing a server says before it closes a connection on purpose. */
-export const goaway = z.object({ code: z.enum(GOAWAY_CODES), reconnect: z.boolean(), retryAfterMs: z.int().min(0).optional() });
+export const goaway = z.object({
+  code: z.enum(GOAWAY_CODES),
+  reconnect: z.boolean(),
+  retryAfterMs: z.int().min(0).optional(),
+});
 export type Goaway = z.infer<typeof goaway>;

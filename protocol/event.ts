@@ -15,7 +15,8 @@ const envelope = {
   requestId: id.optional(),
 };
 
-const event = <T extends string, F extends z.ZodRawShape>(type: T, fields: F) => z.object({ ...envelope, type: z.literal(type), ...fields });
+const event = <T extends string, F extends z.ZodRawShape>(type: T, fields: F) =>
+  z.object({ ...envelope, type: z.literal(type), ...fields });
 
 /** ChatEvent: section 5 of the protocol, one member per type. */
 export const chatEvent = z.discriminatedUnion('type', [
@@ -40,7 +41,11 @@ export type ChatEvent = z.infer<typeof chatEvent>;
 export type ChatEventType = ChatEvent['type'];
 
 /** An event before the log gives it its place. */
-export type EventBody = ChatEvent extends infer E ? (E extends ChatEvent ? Omit<E, 'chatId' | 'epoch' | 'offset' | 'at'> : never) : never;
+export type EventBody = ChatEvent extends infer E
+  ? E extends ChatEvent
+    ? Omit<E, 'chatId' | 'epoch' | 'offset' | 'at'>
+    : never
+  : never;
 
 /** The events that change the content of one message. */
 export type MessageChange = Extract<

@@ -1,6 +1,6 @@
 import type { Chat } from './chat.js';
 import type { ChatEvent, MessageChangeBody } from './event.js';
-import { isJsonObject, type JsonObject } from './json.js';
+import { isJsonObject } from './json.js';
 import type { Message } from './message.js';
 import { changePath, deepMerge, textAt } from './path.js';
 import type { Position } from './position.js';
@@ -30,7 +30,7 @@ export function foldMessage(message: Message, event: MessageChangeBody): Message
     case 'message.merged': {
       const merged = changePath(props, event.path, (held) => deepMerge(held, event.value));
       if (!isJsonObject(merged)) throw new FoldFault('props are an object');
-      return { ...message, props: merged as JsonObject };
+      return { ...message, props: merged };
     }
     case 'message.set':
       return { ...message, props: changePath(props, event.path, () => event.value) };
@@ -75,7 +75,9 @@ function changes(view: ChatView, event: ChatEvent): Partial<ChatView> {
     case 'message.closed':
       return changedMessage(view, event.messageId, (message) => foldMessage(message, event));
     case 'message.updated':
-      return { messages: view.messages.map((held) => (held.messageId === event.message.messageId ? event.message : held)) };
+      return {
+        messages: view.messages.map((held) => (held.messageId === event.message.messageId ? event.message : held)),
+      };
     case 'message.deleted': {
       const gone = new Set(event.messageIds);
       return { messages: view.messages.filter((held) => !gone.has(held.messageId)) };

@@ -4,7 +4,9 @@ import { z } from 'zod';
 export const id = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, { error: 'expected 1 to 64 letters, digits, _ or -' });
 
 /** An id that an agent makes for a message, step or stack: long enough to be unique in the world. */
-export const agentMadeId = z.string().regex(/^[A-Za-z0-9_-]{16,64}$/, { error: 'expected 16 to 64 letters, digits, _ or -' });
+export const agentMadeId = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{16,64}$/, { error: 'expected 16 to 64 letters, digits, _ or -' });
 
 export const assistantId = z
   .string()

@@ -56,7 +56,8 @@ export function cleanJson(value: unknown): Json {
       return Object.is(inner, -0) ? 0 : inner;
     }
     if (typeof inner !== 'object') throw new JsonFault(`a value of type ${typeof inner} is not JSON`, path);
-    if (path.length >= MAX_JSON_DEPTH) throw new JsonFault(`nested deeper than ${MAX_JSON_DEPTH} levels`, path.slice(0, 8));
+    if (path.length >= MAX_JSON_DEPTH)
+      throw new JsonFault(`nested deeper than ${MAX_JSON_DEPTH} levels`, path.slice(0, 8));
     if (++nodes > MAX_JSON_NODES) throw new JsonFault('too many values', []);
     const target: Json[] | Record<string, Json> = Array.isArray(inner) ? [] : {};
     if (!Array.isArray(inner) && !isPlain(inner)) throw new JsonFault('an object that is not plain', path);
@@ -108,7 +109,7 @@ export const jsonObject = z
 export function jsonDepth(value: Json): number {
   if (value === null || typeof value !== 'object') return 0;
   let deepest = 0;
-  for (const inner of Object.values(value) as Json[]) deepest = Math.max(deepest, jsonDepth(inner));
+  for (const inner of Object.values<Json>(value)) deepest = Math.max(deepest, jsonDepth(inner));
   return deepest + 1;
 }
 

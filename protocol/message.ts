@@ -11,7 +11,11 @@ export type Role = z.infer<typeof role>;
 /** A message of this type is a signal: live only, never numbered, stored or replayed. */
 export const SIGNAL_TYPE = 'event';
 
-export const messageType = z.string().min(1).max(50).regex(/^[^\p{Cc}\p{Cs}]*$/u, { error: 'expected a type without control characters' });
+export const messageType = z
+  .string()
+  .min(1)
+  .max(50)
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, { error: 'expected a type without control characters' });
 
 /** One entry that a person sees. */
 export const message = z.object({
@@ -56,6 +60,10 @@ export const turnInput = z.union([
   z
     .array(z.unknown())
     .min(1)
-    .refine((list) => list.length <= tooMany.max, { error: `at most ${tooMany.max} input messages`, params: tooMany, abort: true })
+    .refine((list) => list.length <= tooMany.max, {
+      error: `at most ${tooMany.max} input messages`,
+      params: tooMany,
+      abort: true,
+    })
     .pipe(z.array(inputMessage)),
 ]);

@@ -15,7 +15,11 @@ export interface LimitParams {
  *
  * @throws {ChatError} `bad_request` with `details.path`, or `payload_too_large` with `details.limit` and `details.max`
  */
-export function parse<S extends z.ZodType>(schema: S, value: unknown, prefix: readonly PropertyKey[] = []): z.output<S> {
+export function parse<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  prefix: readonly PropertyKey[] = [],
+): z.output<S> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const issue = deepestIssue(result.error.issues[0]);

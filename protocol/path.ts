@@ -51,7 +51,12 @@ export function changePath(props: JsonObject, path: string, change: (held: Json 
   return changeAt(props, parsePath(path), 0, change) as JsonObject;
 }
 
-function changeAt(held: Json | undefined, segments: readonly string[], depth: number, change: (held: Json | undefined) => Json): Json {
+function changeAt(
+  held: Json | undefined,
+  segments: readonly string[],
+  depth: number,
+  change: (held: Json | undefined) => Json,
+): Json {
   const segment = segments[depth];
   if (segment === undefined) return change(held);
   const container = held ?? (INDEX.test(segment) ? [] : {});
@@ -81,6 +86,7 @@ export function textAt(props: JsonObject, path: string): string {
 export function deepMerge(held: Json | undefined, value: Json): Json {
   if (!isJsonObject(value)) return value;
   const merged: Record<string, Json> = isJsonObject(held) ? { ...held } : {};
-  for (const [key, inner] of Object.entries(value)) merged[key] = deepMerge(Object.hasOwn(merged, key) ? merged[key] : undefined, inner);
+  for (const [key, inner] of Object.entries(value))
+    merged[key] = deepMerge(Object.hasOwn(merged, key) ? merged[key] : undefined, inner);
   return merged;
 }

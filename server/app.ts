@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createEcho } from '../assistant/echo.js';
 import type { Assistant } from '../assistant/assistant.js';
+import { loadAssistantModules } from './adapters/assistant-modules.js';
 import { claimDataDirectory } from './adapters/data-directory.js';
 import { openFileJournal } from './adapters/file-journal.js';
 import { createMemoryLog } from './adapters/memory-log.js';
@@ -60,7 +61,13 @@ const GOODBYE_MS = 2000;
  * @throws {Error} a data directory that another server uses; a database that cannot be opened; a port that is taken
  */
 export async function createTurnstream(options: TurnstreamOptions): Promise<Turnstream> {
-  const { config, clock = systemClock, ids = systemIds, log = createLog(config.logLevel), isDirectFanOut = true } = options;
+  const {
+    config,
+    clock = systemClock,
+    ids = systemIds,
+    log = createLog(config.logLevel),
+    isDirectFanOut = true,
+  } = options;
   const metrics = createMetrics();
   const claim = claimDataDirectory(config.dataDir);
   const store = await openPrismaStore({
@@ -71,9 +78,28 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
     onMigrated: (names) => log.info({ migrations: names }, 'the database was migrated'),
   });
   const journal = openFileJournal({ directory: join(config.dataDir, 'journal'), clock, log, fsyncMs: config.fsyncMs });
-  const liveLog = createMemoryLog({ ids, maxEvents: config.logMaxEvents, maxBytes: config.logMaxBytes, maxTotalBytes: config.logMaxTotalBytes });
-  const assistants = [createEcho((ms, signal) => waitFor(clock, ms, signal)), ...(options.assistants ?? [])];
-  const { env, agents } = createEnvironment({ clock, ids, log, metrics, store, journal, liveLog, assistants, settings: config });
+  const liveLog = createMemoryLog({
+    ids,
+    maxEvents: config.logMaxEvents,
+    maxBytes: config.logMaxBytes,
+    maxTotalBytes: config.logMaxTotalBytes,
+  });
+  const assistants = [
+    createEcho((ms, signal) => waitFor(clock, ms, signal)),
+    ...(await loadAssistantModules<Assistant>(config.assistants)),
+    ...(options.assistants ?? []),
+  ];
+  const { env, agents } = createEnvironment({
+    clock,
+    ids,
+    log,
+    metrics,
+    store,
+    journal,
+    liveLog,
+    assistants,
+    settings: config,
+  });
   const sessions = new Sessions(env);
   await recover(env, sessions);
 
@@ -82,14 +108,17 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
   const authenticator = createOpenAuthenticator();
   const rateLimit = createRateLimit({ perSecond: config.rateLimitPerSecond });
   const connectionLimit = new ConnectionLimit(config.maxConnectionsPerUser);
-  const origins = createOriginPolicy({ corsOrigins: config.corsOrigins, loopbackOnly: !config.allowInsecure });
+  const origins = createOriginPolicy({
+    corsOrigins: config.corsOrigins,
+    loopbackOnly: config.authMode === 'none' && !config.allowInsecure,
+  });
   const http = createHttpApp({
     dispatch,
     authenticator,
     rateLimit,
     origins,
     health: () => healthOf(env),
-    admit: (identity) => connectionLimit.take(identity),
+    connectionLimit,
     metrics,
     log,
     clock,
@@ -116,6 +145,7 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
     clock,
     log,
   });
+  metrics.beforeScrape(() => metrics.outboxBytes.inc(http.outboxBytes));
   await listen(server, config.port, config.host);
   const { port } = server.address() as AddressInfo;
 

@@ -1,9 +1,6 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import type { Assistant } from '../assistant/assistant.js';
 import { createTurnstream, type Turnstream } from './app.js';
-import { ConfigError, readConfig, type Config } from './config.js';
+import { ConfigError, readConfig } from './config.js';
 import { createLog } from './log.js';
 
 /** Exit codes: 0 all went well, 1 it failed, 2 a bad setting or argument. */
@@ -25,7 +22,7 @@ async function serve(): Promise<number> {
   const config = readConfig(process.env);
   const log = createLog(config.logLevel);
   process.on('unhandledRejection', (reason) => log.error({ err: reason }, 'a rejection that nobody handled'));
-  const turnstream = await createTurnstream({ config, log, assistants: await loadAssistants(config) });
+  const turnstream = await createTurnstream({ config, log });
   console.log(`Turnstream listening on ${turnstream.url}`);
   await untilTold(turnstream);
   return 0;
@@ -50,12 +47,4 @@ async function untilTold(turnstream: Turnstream): Promise<void> {
     process.on('SIGINT', told);
   });
   clearInterval(alive);
-}
-
-/** Modules named by ASSISTANTS: each exports an assistant, or a list of them, as `default`. */
-async function loadAssistants({ assistants }: Config): Promise<Assistant[]> {
-  const loaded = await Promise.all(
-    assistants.map(async (path) => (await import(pathToFileURL(resolve(path)).href)) as { default: Assistant | Assistant[] }),
-  );
-  return loaded.flatMap((module) => module.default);
 }

@@ -18,7 +18,8 @@ export interface Timer {
 export const isoNow = (clock: Clock): string => new Date(clock.now()).toISOString();
 
 /** Resolves after `ms`. */
-export const pause = (clock: Clock, ms: number): Promise<void> => new Promise((resolve) => void clock.after(ms, resolve));
+export const pause = (clock: Clock, ms: number): Promise<void> =>
+  new Promise((resolve) => void clock.after(ms, resolve));
 
 /** Resolves in the next turn of the event loop, after what sockets have to say. */
 export const nextTurn = (clock: Clock): Promise<void> => new Promise((resolve) => clock.soon(resolve));

@@ -44,8 +44,18 @@ export function createMetrics(): Metrics {
       registers,
       collect: () => measures.forEach((measure) => measure()),
     }),
-    turnsTotal: new Counter({ name: 'turnstream_turns_total', help: 'Attempts that ended, by status.', labelNames: ['status'], registers }),
-    connections: new Gauge({ name: 'turnstream_connections', help: 'Open connections, by namespace.', labelNames: ['namespace'], registers }),
+    turnsTotal: new Counter({
+      name: 'turnstream_turns_total',
+      help: 'Attempts that ended, by status.',
+      labelNames: ['status'],
+      registers,
+    }),
+    connections: new Gauge({
+      name: 'turnstream_connections',
+      help: 'Open connections, by namespace.',
+      labelNames: ['namespace'],
+      registers,
+    }),
     subscriptions: gauge('subscriptions', 'Followed chats, counted once per connection.'),
     events: counter('events_total', 'Events that were given a place in a live log.'),
     deliveries: counter('deliveries_total', 'Events handed to subscribers, counted once per subscriber.'),
@@ -60,7 +70,17 @@ export function createMetrics(): Metrics {
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers,
     }),
-    subscribes: new Counter({ name: 'turnstream_subscribe_total', help: 'Subscriptions, by what they were answered with.', labelNames: ['mode'], registers }),
-    commands: new Counter({ name: 'turnstream_commands_total', help: 'Commands, by outcome.', labelNames: ['command', 'outcome'], registers }),
+    subscribes: new Counter({
+      name: 'turnstream_subscribe_total',
+      help: 'Subscriptions, by what they were answered with.',
+      labelNames: ['mode'],
+      registers,
+    }),
+    commands: new Counter({
+      name: 'turnstream_commands_total',
+      help: 'Commands, by outcome.',
+      labelNames: ['command', 'outcome'],
+      registers,
+    }),
   };
 }

@@ -1,4 +1,10 @@
-import { agentCommands, parse, type AgentArgsInput, type AgentCommandName, type AgentResult } from '../../protocol/index.js';
+import {
+  agentCommands,
+  parse,
+  type AgentArgsInput,
+  type AgentCommandName,
+  type AgentResult,
+} from '../../protocol/index.js';
 import type { ClientCommand } from '../client-command.js';
 import type { CommandQueue } from '../command-queue.js';
 import { frameBytes } from '../local-error.js';

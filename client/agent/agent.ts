@@ -4,91 +4,21 @@ import {
   ChatError,
   parse,
   principalId,
-  type AgentArgsInput,
   type AgentResult,
   type Assignment,
-  type Chat,
   type Limits,
-  type Turn,
 } from '../../protocol/index.js';
 import { backoffMs, DEFAULT_BACKOFF, type Backoff } from '../backoff.js';
 import { systemClock, type Clock } from '../clock.js';
 import { CommandQueue } from '../command-queue.js';
 import { closedError, Connection } from '../connection.js';
-import type { ConnectionState } from '../connection-state.js';
 import { systemIds, type IdSource } from '../id-source.js';
 import { createSocketTransport } from '../socket-transport.js';
 import { Held, type Store } from '../store.js';
-import type { DevelopmentAuth, TokenSource } from '../token.js';
-import type { Transport } from '../transport.js';
 import { AgentCaller } from './agent-command.js';
-import { FrameHost } from './frame-host.js';
+import type { Agent, AgentOptions, AgentState, CloseOptions, OpenedTurn, OpenTurnArgs } from './agent-options.js';
+import { FrameHost, type AssignedFrame } from './frame-host.js';
 import { FrameSink, type SinkBounds } from './frame-sink.js';
-import type { FrameEnding } from './held-frame.js';
-
-export interface AgentOptions extends Partial<SinkBounds> {
-  /** Where the server listens: `https://chat.example`. Not needed with a transport of one's own. */
-  readonly url?: string;
-  /** A token whose roles hold `agent`, or a function that is asked for one before each attempt to connect. */
-  readonly token?: TokenSource;
-  /** Who the agent says to be, for a server without authentication. Default: the server's. */
-  readonly auth?: DevelopmentAuth;
-  /** Names this agent over its reconnections and restarts; a second process of the same name takes over from the first. */
-  readonly agentId: string;
-  readonly assistants: readonly Assistant[];
-  /** Frames that may run at the same time, 1…1,000. Default 10. */
-  readonly concurrency?: number;
-  /** Waits between attempts to connect. Defaults: 250 ms … 10 s, factor 1.7, full jitter. */
-  readonly backoff?: Partial<Backoff>;
-  /** Limit on one attempt to connect, the token included, milliseconds. Default 20,000. */
-  readonly connectTimeoutMs?: number;
-  /** How long frames go on without a connection, milliseconds. The server's own grace (15 s) ends them earlier. Default 60,000. */
-  readonly lostAfterMs?: number;
-  readonly clock?: Clock;
-  readonly ids?: IdSource;
-  readonly transport?: Transport;
-}
-
-export interface AgentState {
-  readonly connection: ConnectionState;
-  /** Whether the server may assign turns. */
-  readonly attached: boolean;
-  /** Frames that run here. */
-  readonly running: number;
-  /** Whether nothing new is taken, because the agent is being closed. */
-  readonly draining: boolean;
-}
-
-export type OpenTurnArgs = AgentArgsInput<'turn:open'>;
-
-/** A background turn of the agent's own. */
-export interface OpenedTurn {
-  readonly turn: Turn;
-  readonly chat: Chat;
-  /** Resolves when the turn has ended and the server has been told, or has ended it itself. Never rejects. */
-  readonly ended: Promise<FrameEnding>;
-}
-
-export interface CloseOptions {
-  /** Whether frames that run may come to their end first. Default true. */
-  readonly drain?: boolean;
-  /** How long they may take, milliseconds; then they are closed as interrupted, and can be resumed. Default 30,000. */
-  readonly drainMs?: number;
-}
-
-/** Assistants that run here, for a server elsewhere. */
-export interface Agent {
-  readonly state: Store<AgentState>;
-  /**
-   * Opens a background turn that no person started, and runs it. Idempotent by its requestId, which is made where none is
-   * given.
-   *
-   * @throws {ChatError} `forbidden`: an assistant that this agent has not attached; `queue_full`; `conflict`: it runs already
-   */
-  openTurn(args: OpenTurnArgs, run: Assistant['run']): Promise<OpenedTurn>;
-  /** Takes nothing new, lets what runs end or ends it, and disconnects. */
-  close(options?: CloseOptions): Promise<void>;
-}
 
 /** How long the server may take to hear that frames were given up, milliseconds. */
 const GIVE_UP_MS = 2_000;
@@ -126,10 +56,10 @@ class AttachedAgent implements Agent {
       ackTimeoutMs: options.ackTimeoutMs ?? 30_000,
     };
     this.#connection = this.#createConnection();
-    this.#state = new Held(this.#derive());
     this.#queue = this.#createQueue();
     this.#caller = new AgentCaller(this.#queue, this.#bounds.ackTimeoutMs);
     this.#host = this.#createHost();
+    this.#state = new Held(this.#derive());
     this.#connection.state.subscribe(() => this.#changed());
     this.#connection.connect();
   }
@@ -158,12 +88,7 @@ class AttachedAgent implements Agent {
     this.#changed();
     if (drain) await this.#until(() => this.#host.running === 0, drainMs);
     const given = Promise.all(this.#host.frames.map((frame) => frame.interrupt('shutdown')));
-    let isGiven = false;
-    void given.then(() => {
-      isGiven = true;
-      this.#changed();
-    });
-    await this.#until(() => isGiven || this.#host.running === 0, GIVE_UP_MS);
+    await Promise.race([given, this.#until(() => this.#host.running === 0, GIVE_UP_MS)]);
     this.#connection.close();
   }
 
@@ -217,7 +142,7 @@ class AttachedAgent implements Agent {
           this.#queue.release();
         },
         closed: (error) => {
-          this.#host.endAll(error ? String(error.details['goaway'] ?? error.code) : 'closed');
+          this.#host.endAll(error ? endReason(error) : 'closed');
           this.#queue.fail(closedError(this.#connection.state.getSnapshot()));
         },
         received: (event, body, reply) => {
@@ -301,7 +226,7 @@ class AttachedAgent implements Agent {
   }
 
   /** Ends a frame that nobody here runs, so that the turn does not hang: interrupted, it can be resumed. */
-  #giveUp({ lastSeq, ...frame }: { requestId: string; attempt: number; stackId: string; lastSeq: number }): void {
+  #giveUp({ lastSeq, ...frame }: AssignedFrame): void {
     const close = { ...frame, seq: lastSeq + 1, status: 'interrupted' };
     this.#connection.request('turn:close', close, this.#bounds.ackTimeoutMs, () => undefined);
   }
@@ -328,12 +253,19 @@ class AttachedAgent implements Agent {
     return {
       connection: this.#connection.state.getSnapshot(),
       attached: this.#attached,
-      running: (this.#host as FrameHost | undefined)?.running ?? 0,
+      running: this.#host.running,
       draining: this.#draining,
     };
   }
 
   #changed(): void {
-    this.#state.set(this.#derive());
+    const before = this.#state.getSnapshot();
+    const after = this.#derive();
+    const keys = Object.keys(after) as (keyof AgentState)[];
+    if (keys.some((key) => after[key] !== before[key])) this.#state.set(after);
   }
 }
+
+/** Why the frames end: the server's word of farewell, if it had one. */
+const endReason = ({ code, details }: ChatError): string =>
+  typeof details['goaway'] === 'string' ? details['goaway'] : code;

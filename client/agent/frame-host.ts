@@ -62,11 +62,10 @@ export class FrameHost {
     this.#isDraining = true;
   }
 
-  /** `turn:assigned`: taken, and begun, before this returns; or refused, so that another agent gets it. */
+  /** `turn:assigned`: said yes to and begun, before this returns; or refused, so that another agent gets it. */
   assigned(body: unknown, reply: (answer: unknown) => void): void {
     try {
-      this.#take(parse(assignmentSchema, body));
-      reply({ ok: true });
+      this.#take(parse(assignmentSchema, body), () => reply({ ok: true }));
     } catch (error) {
       reply({ ok: false, error: (error instanceof ChatError ? error : new ChatError('internal')).body() });
     }
@@ -74,9 +73,9 @@ export class FrameHost {
 
   /** `turn:abort`: the run is told, and nothing more of it is sent. */
   aborted(body: unknown): void {
-    const { reason, ...key } = parse(turnAbortSchema, body);
-    const frame = this.#table.get(key);
-    if (frame) this.#end(frame, reason);
+    const { success, data } = turnAbortSchema.safeParse(body);
+    const frame = success ? this.#table.get(data) : undefined;
+    if (frame && success) this.#end(frame, data.reason);
   }
 
   /** Runs a frame to its end. */
@@ -126,15 +125,17 @@ export class FrameHost {
     for (const frame of this.#table.all) this.#end(frame, reason);
   }
 
-  #take(assignment: Assignment): void {
-    const key = frameKeyOf(assignment);
+  /** @throws {ChatError} `draining`, `agent_unavailable`: not taken */
+  #take(assignment: Assignment, taken: () => void): void {
     // Once, however often it comes.
-    if (this.#table.knows(key)) return;
+    if (this.#table.knows(frameKeyOf(assignment))) return taken();
     if (this.#isDraining) throw new ChatError('draining', 'This agent is shutting down.');
     const { concurrency } = this.needs;
-    if (this.#assigned.size >= concurrency) throw new ChatError('agent_unavailable', `All ${concurrency} places are taken.`);
+    if (this.#assigned.size >= concurrency)
+      throw new ChatError('agent_unavailable', `All ${concurrency} places are taken.`);
     const assistant = this.#assistantOf(assignment);
     if (!assistant) throw new ChatError('agent_unavailable', 'This agent does not serve the assistant.');
+    taken();
     void this.begin(assignment, assistant.run, true);
   }
 
@@ -153,7 +154,7 @@ export class FrameHost {
       const assignment = await readInput(named);
       // Without input it is a turn that an earlier life of this agent opened for itself.
       if (assignment.input.length === 0) throw new ChatError('not_found');
-      this.#take(assignment);
+      this.#take(assignment, () => undefined);
     } catch {
       giveUp(named);
     }

@@ -1,26 +1,24 @@
 import type { Sink } from '../../assistant/index.js';
-import {
-  ChatError,
-  op as opSchema,
-  parse,
-  tooLarge,
-  utf8Bytes,
-  type Limits,
-  type Op,
-  type OpInput,
-} from '../../protocol/index.js';
+import { ChatError, tooLarge, utf8Bytes, type Limits, type OpInput } from '../../protocol/index.js';
 import { backoffMs, type Backoff } from '../backoff.js';
 import type { Clock, Timer } from '../clock.js';
 import type { IdSource } from '../id-source.js';
+import { frameBytes } from '../local-error.js';
 import type { Outcome } from '../pending-requests.js';
 import type { FrameKey } from './frame-key.js';
 import { PushLine, type Piece, type Sent } from './push-line.js';
+import { indexedFrom, isLost, isOfContent, parseOp, pieceAt } from './push-refusal.js';
 import { SentTexts } from './sent-texts.js';
 
 export interface FrameSinkNeeds {
   readonly frame: FrameKey;
   /** Sends on the present connection; `lost` where there is none. */
-  readonly request: (command: string, args: unknown, timeoutMs: number | null, done: (outcome: Outcome) => void) => void;
+  readonly request: (
+    command: string,
+    args: unknown,
+    timeoutMs: number | null,
+    done: (outcome: Outcome) => void,
+  ) => void;
   readonly limits: () => Limits;
   /** Asks for a fresh token. */
   readonly refresh: () => void;
@@ -100,6 +98,9 @@ export class FrameSink implements Sink {
   call(command: string, args: Readonly<Record<string, unknown>>, timeoutMs: number | null): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#ended) return reject(this.#ended);
+      const { maxFrameBytes } = this.needs.limits();
+      const bytes = frameBytes(command, args) + PUSH_ENVELOPE_BYTES;
+      if (bytes > maxFrameBytes) return reject(tooLarge('maxFrameBytes', maxFrameBytes, { bytes }));
       this.#line.add({ command, args, timeoutMs, answered: resolve, refused: reject });
       this.#pump();
     });
@@ -115,7 +116,8 @@ export class FrameSink implements Sink {
   /** A new connection. `lastSeq` is what the server has; null where it has closed the frame, and the answer was lost. */
   attach(lastSeq: number | null): void {
     this.#attached = true;
-    if (lastSeq !== null && !this.#line.resync(lastSeq)) return this.#lost(new ChatError('conflict', 'The server has other ops than were sent.'));
+    if (lastSeq !== null && !this.#line.resync(lastSeq))
+      return this.#lost(new ChatError('conflict', 'The server has other ops than were sent.'));
     this.#makeRoom();
     this.#pump();
   }
@@ -133,7 +135,9 @@ export class FrameSink implements Sink {
 
   async #push(input: readonly OpInput[]): Promise<void> {
     if (this.#ended) throw this.#ended;
-    if (this.#lateError) throw this.#takeLateError();
+    const late = this.#lateError;
+    this.#lateError = null;
+    if (late) throw late;
     const ops = input.map((candidate, index) => parseOp(candidate, index));
     const bytes = utf8Bytes(JSON.stringify(ops));
     const { maxFrameBytes } = this.needs.limits();
@@ -162,12 +166,6 @@ export class FrameSink implements Sink {
       if (this.#hasRoom) tell();
       else this.#roomWaiters.push(tell);
     });
-  }
-
-  #takeLateError(): ChatError | null {
-    const error = this.#lateError;
-    this.#lateError = null;
-    return error;
   }
 
   get #hasRoom(): boolean {
@@ -302,36 +300,4 @@ export class FrameSink implements Sink {
     if (this.#line.hasPushes) return;
     for (const quiet of this.#quiet.splice(0)) quiet();
   }
-}
-
-/** @throws {ChatError} `bad_request` with `details.index` */
-function parseOp(candidate: OpInput, index: number): Op {
-  try {
-    return parse(opSchema, candidate, ['ops', index]);
-  } catch (error) {
-    if (!(error instanceof ChatError)) throw error;
-    throw new ChatError(error.code, error.message, { details: { ...error.details, index }, cause: error });
-  }
-}
-
-/** Refusals of what was pushed; any other says that the frame is not ours to write. */
-const isOfContent = ({ code }: ChatError): boolean =>
-  code === 'bad_request' || code === 'payload_too_large' || code === 'unsupported';
-
-const isLost = ({ code }: ChatError): boolean => code === 'turn_ended' || code === 'stale_attempt';
-
-function pieceAt(pieces: readonly Piece[], index: unknown): { piece: Piece; before: number } | null {
-  let before = 0;
-  for (const piece of pieces) {
-    if (typeof index === 'number' && index >= before && index < before + piece.ops.length) return { piece, before };
-    before += piece.ops.length;
-  }
-  return null;
-}
-
-/** The error with its index counted from the caller's own first op. */
-function indexedFrom(error: ChatError, before: number): ChatError {
-  const { index } = error.details;
-  if (typeof index !== 'number' || before === 0) return error;
-  return new ChatError(error.code, error.message, { details: { ...error.details, index: index - before }, cause: error });
 }

@@ -29,7 +29,9 @@ export class FrameTable {
 
   /** The frames of the same stack in other attempts. */
   otherAttempts({ requestId, attempt, stackId }: FrameKey): readonly HeldFrame[] {
-    return this.all.filter(({ key }) => key.requestId === requestId && key.stackId === stackId && key.attempt !== attempt);
+    return this.all.filter(
+      ({ key }) => key.requestId === requestId && key.stackId === stackId && key.attempt !== attempt,
+    );
   }
 
   add(frame: HeldFrame): void {

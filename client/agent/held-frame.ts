@@ -1,6 +1,6 @@
 import type { Assistant } from '../../assistant/index.js';
 import { runAssistant, type FrameOutcome } from '../../assistant/run-assistant.js';
-import { ChatError, type Assignment, type Turn } from '../../protocol/index.js';
+import { ChatError, cleanJson, type Assignment, type Turn } from '../../protocol/index.js';
 import { frameKeyOf, type FrameKey } from './frame-key.js';
 import type { FrameSink } from './frame-sink.js';
 
@@ -70,17 +70,24 @@ export class HeldFrame {
   }
 
   async #close(outcome: FrameOutcome): Promise<FrameEnding> {
-    const { sink, closeTimeoutMs } = this.needs;
     this.#state = 'closing';
     try {
-      const { status, output, error } = outcome;
-      const answer = (await sink.call('turn:close', { status, output, error }, closeTimeoutMs)) as Partial<FrameEnding>;
-      return { ...outcome, turn: answer.turn ?? null, persisted: answer.persisted ?? false };
+      return await this.#sendClose(outcome);
     } catch (error) {
+      // An output that is no JSON, or too large, must not leave the turn hanging.
+      if (outcome.output !== null && this.isClosing) return await this.#close(failedBy(error));
       return { status: 'interrupted', output: null, error: asTurnError(error), turn: null, persisted: false };
     } finally {
       this.#state = 'ended';
     }
+  }
+
+  async #sendClose(outcome: FrameOutcome): Promise<FrameEnding> {
+    const { sink, closeTimeoutMs } = this.needs;
+    const { status, error } = outcome;
+    const output = cleanJson(outcome.output);
+    const answer = (await sink.call('turn:close', { status, output, error }, closeTimeoutMs)) as Partial<FrameEnding>;
+    return { ...outcome, output, turn: answer.turn ?? null, persisted: answer.persisted ?? false };
   }
 
   #signal(reason: string): void {
@@ -91,9 +98,12 @@ export class HeldFrame {
 }
 
 function withLateError(outcome: FrameOutcome, late: ChatError | null): FrameOutcome {
-  if (!late || outcome.status !== 'completed') return outcome;
-  return { status: 'failed', output: null, error: asTurnError(late) };
+  return late && outcome.status === 'completed' ? failedBy(late) : outcome;
 }
 
+const failedBy = (error: unknown): FrameOutcome => ({ status: 'failed', output: null, error: asTurnError(error) });
+
 const asTurnError = (error: unknown): { code: string; message: string } =>
-  error instanceof ChatError ? { code: error.code, message: error.message } : { code: 'error', message: String(error) };
+  error instanceof ChatError
+    ? { code: error.code, message: error.message }
+    : { code: 'error', message: error instanceof Error ? error.message : String(error) };

@@ -1,4 +1,5 @@
-export { attachAgent, type Agent, type AgentOptions, type AgentState, type CloseOptions, type OpenedTurn, type OpenTurnArgs } from './agent.js';
+export { attachAgent } from './agent.js';
+export type { Agent, AgentOptions, AgentState, CloseOptions, OpenedTurn, OpenTurnArgs } from './agent-options.js';
 export type { SinkBounds } from './frame-sink.js';
 export type { FrameEnding } from './held-frame.js';
 export { defineAssistant, type Assistant, type Context, type MessageDraft } from '../../assistant/index.js';

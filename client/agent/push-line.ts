@@ -21,7 +21,8 @@ export interface Call {
 /** What has a seq and no answer yet. `flight` names the sending whose answer counts; null while it is not on its way. */
 export interface Sent {
   seq: number;
-  readonly content: { readonly kind: 'push'; readonly pieces: readonly Piece[] } | { readonly kind: 'call'; readonly call: Call };
+  readonly content:
+    { readonly kind: 'push'; readonly pieces: readonly Piece[] } | { readonly kind: 'call'; readonly call: Call };
   flight: object | null;
 }
 
@@ -106,7 +107,11 @@ export class PushLine {
   split(item: Sent): void {
     const at = this.#sent.indexOf(item);
     if (at < 0 || item.content.kind !== 'push') return;
-    const single = item.content.pieces.map((piece): Sent => ({ seq: 0, content: { kind: 'push', pieces: [piece] }, flight: null }));
+    const single = item.content.pieces.map((piece): Sent => ({
+      seq: 0,
+      content: { kind: 'push', pieces: [piece] },
+      flight: null,
+    }));
     this.#renumber(at, item.seq, [...single, ...this.#sent.slice(at + 1)]);
   }
 

@@ -23,13 +23,16 @@ export class SentTexts {
         case 'end':
           this.#texts.delete(op.messageId);
           break;
+        default:
+          break;
       }
     }
   }
 
   /** These ops were refused: what they said of a message does not hold. */
   forget(ops: readonly Op[]): void {
-    for (const op of ops) if ('messageId' in op && op.messageId !== undefined && op.op !== 'append') this.#texts.delete(op.messageId);
+    for (const op of ops)
+      if ('messageId' in op && op.messageId !== undefined && op.op !== 'append') this.#texts.delete(op.messageId);
   }
 }
 

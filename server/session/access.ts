@@ -8,7 +8,8 @@ type Shared = Pick<Chat, 'createdBy' | 'teamId' | 'tenantId' | 'share' | 'public
 const sameTenant = (chat: Shared, { tenantId }: Identity): boolean => chat.tenantId === tenantId;
 const isCreator = (chat: Shared, { userId }: Identity): boolean => chat.createdBy === userId;
 const isAdmin = ({ roles }: Identity): boolean => roles.includes('admin');
-const isTeamMate = (chat: Shared, { teamId }: Identity): boolean => chat.share === 'team' && chat.teamId !== null && chat.teamId === teamId;
+const isTeamMate = (chat: Shared, { teamId }: Identity): boolean =>
+  chat.share === 'team' && chat.teamId !== null && chat.teamId === teamId;
 
 /** Its creator; the same team when shared with it; anyone of the tenant when public; an admin of the tenant. */
 export const mayRead = (chat: Shared, caller: Identity): boolean =>

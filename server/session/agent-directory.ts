@@ -85,12 +85,14 @@ export class AgentDirectory {
   attach(connection: AgentConnection, offer: Offer): AttachedAgent {
     const { tenantId, userId, assistants } = connection.identity;
     for (const { assistantId } of offer.assistants) {
-      if (assistants && !assistants.includes(assistantId)) throw new ChatError('forbidden', `You may not serve ${assistantId}.`);
+      if (assistants && !assistants.includes(assistantId))
+        throw new ChatError('forbidden', `You may not serve ${assistantId}.`);
     }
     const key = JSON.stringify([tenantId, userId, offer.agentId]);
     const agent = this.#agents.get(key) ?? new AttachedAgent(tenantId, offer);
     const before = this.#byConnection.get(connection);
-    if (before && before !== agent) throw new ChatError('conflict', `This connection is attached as ${before.offer.agentId}.`);
+    if (before && before !== agent)
+      throw new ChatError('conflict', `This connection is attached as ${before.offer.agentId}.`);
     this.#agents.set(key, agent);
     const older = agent.connection;
     agent.connection = connection;

@@ -8,8 +8,10 @@ import {
   tooLarge,
   type EventBody,
   type Json,
+  type JsonObject,
   type Message,
   type Op,
+  type Step,
 } from '../../protocol/index.js';
 import type { StepRecord } from '../ports/store.js';
 import type { Frame } from './frame.js';
@@ -100,35 +102,31 @@ function mergePath({ path = '', value }: Extract<Op, { op: 'merge' }>): string {
 
 function send(scene: OpScene, op: Extract<Op, { op: 'send' }>, undo: Undo): Effect[] {
   const { live, frame, now } = scene;
-  if (op.type === SIGNAL_TYPE) {
-    const name = op.props['name'];
-    return [{ kind: 'signal', name: typeof name === 'string' && name !== '' ? name : SIGNAL_TYPE, data: op.props }];
-  }
+  if (op.type === SIGNAL_TYPE) return [signalOf(op.props)];
   if (op.role === 'user' && live.record.openedBy === null) {
-    throw new ChatError('bad_request', 'Messages of users are sent only in turns that an agent opened.', { details: { path: 'role' } });
+    throw new ChatError('bad_request', 'Messages of users are sent only in turns that an agent opened.', {
+      details: { path: 'role' },
+    });
   }
-  const messageId = op.messageId ?? scene.newId();
-  if (live.messages.knows(messageId) || live.standing.some((held) => held.messageId === messageId)) {
-    throw new ChatError('bad_request', `The message ${messageId} exists.`, { details: { path: 'messageId' } });
-  }
-  const stepId = op.stepId ?? frame.openSteps.at(-1) ?? null;
-  const step = stepId === null ? undefined : live.steps.get(stepId);
-  if (stepId !== null && !step) throw new ChatError('bad_request', `There is no step ${stepId} in this turn.`, { details: { path: 'stepId' } });
+  const messageId = newMessageId(scene, op.messageId);
+  const step = stepOf(live, op.stepId ?? frame.openSteps.at(-1) ?? null);
+  const stepId = step?.stepId ?? null;
+  const { type, props, role = 'assistant', blockId = null, threadId = null, metadata = null } = op;
   const replaced = supersede(live, live.superseded.takeForMessage(stepId, undo), undo);
   const message: Message = {
     messageId,
     chatId: live.turn.chatId,
     requestId: live.requestId,
-    role: op.role ?? 'assistant',
-    type: op.type,
-    props: op.props,
-    blockId: op.blockId ?? null,
-    threadId: op.threadId ?? null,
+    role,
+    type,
+    props,
+    blockId,
+    threadId,
     stepId,
-    assistantId: op.role === 'user' ? null : (step?.assistantId ?? frame.place.assistantId),
+    assistantId: role === 'user' ? null : (step ?? frame.place).assistantId,
     sequence: scene.nextSequence(undo),
     state: 'open',
-    metadata: op.metadata ?? null,
+    metadata,
     createdAt: now,
     updatedAt: now,
   };
@@ -136,6 +134,30 @@ function send(scene: OpScene, op: Extract<Op, { op: 'send' }>, undo: Undo): Effe
   live.sentBy.set(messageId, frame.stackId);
   undo.add(() => live.sentBy.delete(messageId));
   return [...replaced, ...events(created)];
+}
+
+/** A message of type `event` is a signal. */
+function signalOf(props: JsonObject): Effect {
+  const { name } = props;
+  return { kind: 'signal', name: typeof name === 'string' && name !== '' ? name : SIGNAL_TYPE, data: props };
+}
+
+/** The step that a message belongs to. @throws {ChatError} `bad_request` */
+function stepOf({ steps }: LiveTurn, stepId: string | null): Step | null {
+  if (stepId === null) return null;
+  const step = steps.get(stepId);
+  if (!step)
+    throw new ChatError('bad_request', `There is no step ${stepId} in this turn.`, { details: { path: 'stepId' } });
+  return step;
+}
+
+/** @throws {ChatError} `bad_request` for an id that the turn has used, in this attempt or before */
+function newMessageId({ live, newId }: OpScene, asked: string | undefined): string {
+  const messageId = asked ?? newId();
+  if (live.messages.knows(messageId) || live.standing.some((held) => held.messageId === messageId)) {
+    throw new ChatError('bad_request', `The message ${messageId} exists.`, { details: { path: 'messageId' } });
+  }
+  return messageId;
 }
 
 /** Deletes for everybody what a new run replaces; the rows follow with write 2. */
@@ -163,10 +185,15 @@ function stepPlace(live: LiveTurn, frame: Frame, op: Extract<Op, { op: 'step.sta
   const known = live.steps.place(stackId);
   if (known) return { ...known, assistantId: op.assistantId ?? known.assistantId };
   const parent = live.steps.place(op.stackParentId ?? frame.stackId);
-  if (!parent) throw new ChatError('bad_request', 'The parent stack is not known in this turn.', { details: { path: 'stackParentId' } });
+  if (!parent)
+    throw new ChatError('bad_request', 'The parent stack is not known in this turn.', {
+      details: { path: 'stackParentId' },
+    });
   const stackDepth = parent.stackDepth + 1;
   if (stackDepth > MAX_STACK_DEPTH) {
-    throw new ChatError('bad_request', `A call stack has at most ${MAX_STACK_DEPTH} levels below its root.`, { details: { path: 'stackId' } });
+    throw new ChatError('bad_request', `A call stack has at most ${MAX_STACK_DEPTH} levels below its root.`, {
+      details: { path: 'stackId' },
+    });
   }
   return { stackId, stackParentId: parent.stackId, stackDepth, assistantId: op.assistantId ?? frame.place.assistantId };
 }
@@ -174,7 +201,13 @@ function stepPlace(live: LiveTurn, frame: Frame, op: Extract<Op, { op: 'step.sta
 function endStep(scene: OpScene, op: Extract<Op, { op: 'step.end' }>, undo: Undo): Effect[] {
   const { live, frame } = scene;
   const { event, record } = live.steps.end(
-    { stepId: op.stepId, status: op.status, output: op.output ?? null, error: op.error ?? null, ...(op.metadata === undefined ? {} : { metadata: op.metadata }) },
+    {
+      stepId: op.stepId,
+      status: op.status,
+      output: op.output ?? null,
+      error: op.error ?? null,
+      ...(op.metadata === undefined ? {} : { metadata: op.metadata }),
+    },
     undo,
   );
   const index = frame.openSteps.lastIndexOf(op.stepId);

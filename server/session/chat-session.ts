@@ -63,7 +63,9 @@ export class ChatSession implements Source {
     this.#nextSequence = nextSequence;
     this.log = env.liveLog.open(chat.chatId);
     this.lastUsed = env.clock.monotonic();
-    this.#appends = new PendingAppends(env.clock, env.coalescer, (body) => this.#emit(body, this.turns.get(body.requestId ?? '')));
+    this.#appends = new PendingAppends(env.clock, env.coalescer, (body) =>
+      this.#emit(body, this.turns.get(body.requestId ?? '')),
+    );
     this.presence = new PresenceBoard(env.clock, (users) => {
       for (const subscriber of this.#subscribers) subscriber.presence({ chatId: this.chatId, users });
     });
@@ -116,7 +118,8 @@ export class ChatSession implements Source {
         this.#signal(live, effect);
         continue;
       }
-      if (effect.kind === 'step' && live?.isJournaled) this.env.journal.add(live.key, JSON.stringify(['step', effect.record]));
+      if (effect.kind === 'step' && live?.isJournaled)
+        this.env.journal.add(live.key, JSON.stringify(['step', effect.record]));
       if (effect.body.type === 'message.appended') this.#appends.add(effect.body);
       else this.emit(effect.body, live);
     }
@@ -145,7 +148,8 @@ export class ChatSession implements Source {
   #signal(live: LiveTurn | undefined, { name, data }: Extract<Effect, { kind: 'signal' }>): void {
     if (!live || this.#subscribers.size === 0) return;
     this.settle();
-    for (const subscriber of this.#subscribers) subscriber.signal({ chatId: this.chatId, requestId: live.requestId, name, data });
+    for (const subscriber of this.#subscribers)
+      subscriber.signal({ chatId: this.chatId, requestId: live.requestId, name, data });
   }
 
   /** Everything published has its place, is journaled and handed out: the state as of `log.position`. */

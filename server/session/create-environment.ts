@@ -12,7 +12,10 @@ import { WriteQueue } from './write-queue.js';
 type Given = Pick<Environment, 'clock' | 'ids' | 'log' | 'metrics' | 'settings' | 'store' | 'journal' | 'liveLog'>;
 
 /** What the sessions of a process share, made from its ports. */
-export function createEnvironment(given: Given & { readonly assistants: readonly Assistant[] }): { env: Environment; agents: AgentDirectory } {
+export function createEnvironment(given: Given & { readonly assistants: readonly Assistant[] }): {
+  env: Environment;
+  agents: AgentDirectory;
+} {
   const { clock, ids, log, metrics, settings, store, journal, liveLog, assistants } = given;
   const agents = new AgentDirectory(clock, settings.agentGraceMs);
   const pump = new Pump(clock, journal);
@@ -29,7 +32,12 @@ export function createEnvironment(given: Given & { readonly assistants: readonly
     writes: new WriteQueue({ store, clock, ids, log }),
     coalescer: new Coalescer(clock, settings.coalesceMs, pump),
     gate: new Gate(journal, settings.maxUnsavedBytes, metrics),
-    hosts: new Hosts({ inProcess: new InProcessHost(assistants, clock, ids), agents, clock, agentWaitMs: settings.agentWaitMs }),
+    hosts: new Hosts({
+      inProcess: new InProcessHost(assistants, clock, ids),
+      agents,
+      clock,
+      agentWaitMs: settings.agentWaitMs,
+    }),
     ledger: new TurnLedger(),
   };
   return { env, agents };

@@ -5,7 +5,11 @@ import type { ChatSession } from './chat-session.js';
 import { endTurn } from './end-turn.js';
 
 /** Changes fields of a chat; who may read it no more is gone before anybody hears of it (ACC-4). */
-export async function updateChat(session: ChatSession, { chatId, ...patch }: Args<'chat:update'>, updatedBy: string): Promise<Chat> {
+export async function updateChat(
+  session: ChatSession,
+  { chatId, ...patch }: Args<'chat:update'>,
+  updatedBy: string,
+): Promise<Chat> {
   const chat = await session.env.store.updateChat(chatId, { ...patch, updatedBy }, session.now);
   session.settle();
   session.chat = chat;
@@ -17,7 +21,9 @@ export async function updateChat(session: ChatSession, { chatId, ...patch }: Arg
 /** CMD-3, in its order: no more input (this is a command), turns end, everything is hidden, everybody is told, followings end. */
 export async function deleteChat(session: ChatSession): Promise<void> {
   const { env, chatId } = session;
-  await Promise.all([...session.turns.values()].map((live) => endTurn(session, live, { status: 'interrupted', stopReason: 'deleted' })));
+  await Promise.all(
+    [...session.turns.values()].map((live) => endTurn(session, live, { status: 'interrupted', stopReason: 'deleted' })),
+  );
   await patiently(session, () => env.store.deleteChat(chatId, session.now));
   session.isDeleted = true;
   for (const live of session.turns.values()) env.journal.forget(live.key);

@@ -14,16 +14,27 @@ export async function updateMessage(session: ChatSession, args: Args<'message:up
   if (stored?.chatId !== session.chatId || isSuperseded(session, messageId)) throw new ChatError('not_found');
   const message = await session.env.store.updateMessage(messageId, definedOf(patch), session.now);
   session.messageStored(messageId, message);
-  session.emit({ type: 'message.updated', ...(message.requestId === null ? {} : { requestId: message.requestId }), message });
+  session.emit({
+    type: 'message.updated',
+    ...(message.requestId === null ? {} : { requestId: message.requestId }),
+    message,
+  });
   return message;
 }
 
-function updateBuffered(session: ChatSession, live: LiveTurn, { messageId, ...patch }: Args<'message:update'>): Message {
+function updateBuffered(
+  session: ChatSession,
+  live: LiveTurn,
+  { messageId, ...patch }: Args<'message:update'>,
+): Message {
   const held = live.messages.get(messageId) as Message;
   if (held.state === 'open') throw new ChatError('conflict', 'This message is still open.');
   const message: Message = { ...held, ...definedOf(patch), updatedAt: session.now };
   const bodies = live.messages.update(message, live.room, new Undo());
-  session.publish(bodies.map((body) => ({ kind: 'event', body })), live);
+  session.publish(
+    bodies.map((body) => ({ kind: 'event', body })),
+    live,
+  );
   return message;
 }
 
@@ -34,7 +45,9 @@ export async function deleteMessages(session: ChatSession, { messageIds }: Args<
     const mine = live.isBuffered ? messageIds.filter((messageId) => live.messages.delete(messageId, new Undo())) : [];
     announce(session, mine, gone, live);
   }
-  const elsewhere = [...new Set(messageIds)].filter((messageId) => !gone.has(messageId) && !isSuperseded(session, messageId));
+  const elsewhere = [...new Set(messageIds)].filter(
+    (messageId) => !gone.has(messageId) && !isSuperseded(session, messageId),
+  );
   if (elsewhere.length > 0) {
     const stored = await session.env.store.deleteMessages(session.chatId, elsewhere, session.now);
     for (const messageId of stored) session.messageStored(messageId, null);
@@ -47,7 +60,10 @@ export async function deleteMessages(session: ChatSession, { messageIds }: Args<
 function announce(session: ChatSession, messageIds: readonly string[], gone: Set<string>, live?: LiveTurn): void {
   if (messageIds.length === 0) return;
   for (const messageId of messageIds) gone.add(messageId);
-  session.emit({ type: 'message.deleted', ...(live ? { requestId: live.requestId } : {}), messageIds: [...messageIds] }, live);
+  session.emit(
+    { type: 'message.deleted', ...(live ? { requestId: live.requestId } : {}), messageIds: [...messageIds] },
+    live,
+  );
 }
 
 /** The turn whose buffer holds the message. */
@@ -60,4 +76,6 @@ const isSuperseded = (session: ChatSession, messageId: string): boolean =>
   [...session.turns.values()].some((live) => live.deletedStored.has(messageId));
 
 const definedOf = <T extends object>(value: T) =>
-  Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== undefined)) as { [K in keyof T]: Exclude<T[K], undefined> };
+  Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };

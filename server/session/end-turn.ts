@@ -28,7 +28,11 @@ export function endTurn(session: ChatSession, live: LiveTurn, outcome: Outcome):
 
 /** Everything up to write 2, in one synchronous step: nothing of the attempt can come between. */
 function close(session: ChatSession, live: LiveTurn, outcome: Outcome): void {
-  const result: FrameResult = { status: outcome.status, output: null, error: outcome.status === 'completed' ? null : (outcome.error ?? null) };
+  const result: FrameResult = {
+    status: outcome.status,
+    output: null,
+    error: outcome.status === 'completed' ? null : (outcome.error ?? null),
+  };
   const reason = outcome.status === 'completed' ? 'completed' : outcome.stopReason;
   for (const frame of live.frames.values()) if (!frame.result) frame.abandon(result, reason);
   const begun = live.turn.status === 'running';
@@ -50,13 +54,22 @@ function closing(live: LiveTurn, outcome: Outcome): Effect[] {
  * A step that was running when its turn completed is completed. Otherwise the leaves take the turn's status, and the
  * callers above them stay as they are: they go on when the leaf has run again (TRN-9).
  */
-export function stepsClosed(live: LiveTurn, status: Outcome['status'], of: (stackId: string) => boolean = () => true): Effect[] {
+export function stepsClosed(
+  live: LiveTurn,
+  status: Outcome['status'],
+  of: (stackId: string) => boolean = () => true,
+): Effect[] {
   const running = live.steps.running().filter((step) => of(step.stackId));
   const leaves = new Set(leafSteps(live.stepRecords().map(({ step }) => step)).map((step) => step.stepId));
   return running
     .filter((step) => status === 'completed' || leaves.has(step.stepId))
     .map((step) => {
-      const { event, record } = live.steps.end({ stepId: step.stepId, status: status satisfies StepStatus, output: step.output, error: step.error });
+      const { event, record } = live.steps.end({
+        stepId: step.stepId,
+        status: status satisfies StepStatus,
+        output: step.output,
+        error: step.error,
+      });
       return { kind: 'step', record, body: event };
     });
 }
@@ -95,7 +108,7 @@ async function store(session: ChatSession, live: LiveTurn): Promise<EndedTurn> {
 
 /** Stores the attempt as it is when it is written; what is edited meanwhile is written again. */
 async function write(session: ChatSession, live: LiveTurn): Promise<void> {
-  for (let written = -1; written !== live.messages.version; ) {
+  for (let written = -1; written !== live.messages.version;) {
     if (session.isDeleted) return;
     await session.env.writes.submit(() => {
       written = live.messages.version;

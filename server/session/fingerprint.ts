@@ -8,5 +8,7 @@ const PARTS = ['chatId', 'input', 'regenerate', 'assistantId', 'onBusy', 'metada
 export function fingerprint(sent: unknown): string {
   const body: JsonObject = isJsonObject(sent) ? sent : {};
   const parts = Object.fromEntries(PARTS.filter((part) => body[part] !== undefined).map((part) => [part, body[part]]));
-  return createHash('sha256').update(canonicalJson(cleanJson(parts))).digest('hex');
+  return createHash('sha256')
+    .update(canonicalJson(cleanJson(parts)))
+    .digest('hex');
 }

@@ -1,4 +1,11 @@
-import { ChatError, type Assignment, type FrameEnd, type Json, type Message, type TurnError } from '../../protocol/index.js';
+import {
+  ChatError,
+  type Assignment,
+  type FrameEnd,
+  type Json,
+  type Message,
+  type TurnError,
+} from '../../protocol/index.js';
 import type { FrameOutcome } from '../../assistant/run-assistant.js';
 import { applyOps } from './apply-ops.js';
 import { assignmentOf } from './assignment.js';
@@ -10,16 +17,31 @@ import type { EndedTurn, LiveTurn, Outcome } from './live-turn.js';
 
 /** A frame in the hands of its host: what is taken from it, and how it ends. */
 
-export const noAgent = (assistantId: string): TurnError => ({ code: 'agent_unavailable', message: `No agent serves ${assistantId} at present.` });
+export const noAgent = (assistantId: string): TurnError => ({
+  code: 'agent_unavailable',
+  message: `No agent serves ${assistantId} at present.`,
+});
 
 /** The host runs the frame from now on. */
-export function handOver(session: ChatSession, live: LiveTurn, frame: Frame, place: Place, again: (refusing: object) => void): void {
+export function handOver(
+  session: ChatSession,
+  live: LiveTurn,
+  frame: Frame,
+  place: Place,
+  again: (refusing: object) => void,
+): void {
   frame.holder = place.holder;
   place.begin(frameRun(session, live, frame, place.holder, again));
 }
 
 /** A frame as its host sees it: whatever comes once another holds it, or it has ended, is refused. */
-export function frameRun(session: ChatSession, live: LiveTurn, frame: Frame, holder: Holder, again: (refusing: object) => void = () => undefined): FrameRun {
+export function frameRun(
+  session: ChatSession,
+  live: LiveTurn,
+  frame: Frame,
+  holder: Holder,
+  again: (refusing: object) => void = () => undefined,
+): FrameRun {
   const isMine = (): boolean => frame.holder === holder && !frame.result;
   return {
     frame,
@@ -43,7 +65,12 @@ export function frameRun(session: ChatSession, live: LiveTurn, frame: Frame, hol
     lose: () => {
       if (!isMine()) return;
       if (frame.isRoot) void endTurn(session, live, { status: 'interrupted', stopReason: 'agent_lost' });
-      else endChild(session, live, frame, { status: 'interrupted', output: null, error: { code: 'agent_lost', message: 'The agent went away.' } });
+      else
+        endChild(session, live, frame, {
+          status: 'interrupted',
+          output: null,
+          error: { code: 'agent_lost', message: 'The agent went away.' },
+        });
     },
   };
 }
@@ -52,14 +79,25 @@ export function frameRun(session: ChatSession, live: LiveTurn, frame: Frame, hol
 export function pushOps(session: ChatSession, live: LiveTurn, frame: Frame, ops: readonly unknown[]): void {
   if (!live.isRunning || frame.result) throw new ChatError('turn_ended');
   const effects = applyOps(
-    { live, frame, now: session.now, newId: () => session.env.ids.id(), nextSequence: (undo) => session.takeSequence(undo) },
+    {
+      live,
+      frame,
+      now: session.now,
+      newId: () => session.env.ids.id(),
+      nextSequence: (undo) => session.takeSequence(undo),
+    },
     ops,
   );
   session.publish(effects, live);
 }
 
 /** The host has come to the end: of the turn, or of a call within it. */
-export function closeFrame(session: ChatSession, live: LiveTurn, frame: Frame, outcome: FrameOutcome & { usage?: Json }): Promise<EndedTurn> | null {
+export function closeFrame(
+  session: ChatSession,
+  live: LiveTurn,
+  frame: Frame,
+  outcome: FrameOutcome & { usage?: Json },
+): Promise<EndedTurn> | null {
   if (!frame.isRoot) {
     endChild(session, live, frame, outcome);
     return null;
@@ -86,22 +124,35 @@ function seekChildHost(session: ChatSession, live: LiveTurn, child: Frame, avoid
     tenantId: session.chat.tenantId,
     avoid,
     granted: (place) => void beginChild(session, live, child, place, avoid),
-    unavailable: () => endChild(session, live, child, { status: 'failed', output: null, error: noAgent(child.place.assistantId) }),
+    unavailable: () =>
+      endChild(session, live, child, { status: 'failed', output: null, error: noAgent(child.place.assistantId) }),
   });
   void child.done.promise.then(cancel);
 }
 
-async function beginChild(session: ChatSession, live: LiveTurn, child: Frame, place: Place, avoid: ReadonlySet<object>): Promise<void> {
+async function beginChild(
+  session: ChatSession,
+  live: LiveTurn,
+  child: Frame,
+  place: Place,
+  avoid: ReadonlySet<object>,
+): Promise<void> {
   try {
     child.assignment = await assignmentOf(session, live, child);
   } catch {
-    endChild(session, live, child, { status: 'failed', output: null, error: { code: 'storage_unavailable', message: 'The earlier turns could not be read.' } });
+    endChild(session, live, child, {
+      status: 'failed',
+      output: null,
+      error: { code: 'storage_unavailable', message: 'The earlier turns could not be read.' },
+    });
   }
   if (child.result) {
     place.giveBack();
     return;
   }
-  handOver(session, live, child, place, (refusing) => seekChildHost(session, live, child, new Set([...avoid, refusing])));
+  handOver(session, live, child, place, (refusing) =>
+    seekChildHost(session, live, child, new Set([...avoid, refusing])),
+  );
 }
 
 /** Ends a call: its calls end with it, its messages are closed, its steps get their last status. */
@@ -121,8 +172,11 @@ function endChild(session: ChatSession, live: LiveTurn, child: Frame, result: Fr
 /** The ids of this stack and of those called from it. */
 function stacksBelow(live: LiveTurn, top: Frame): ReadonlySet<string> {
   const below = new Set([top.stackId]);
-  const places = [...[...live.frames.values()].map(({ place }) => place), ...live.stepRecords().map(({ step }) => step)];
-  for (let grew = true; grew; ) {
+  const places = [
+    ...[...live.frames.values()].map(({ place }) => place),
+    ...live.stepRecords().map(({ step }) => step),
+  ];
+  for (let grew = true; grew;) {
     grew = false;
     for (const { stackId, stackParentId } of places) {
       if (stackParentId !== null && below.has(stackParentId) && !below.has(stackId)) grew = Boolean(below.add(stackId));

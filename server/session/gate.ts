@@ -31,7 +31,8 @@ export class Gate {
   /** Why no turn may begin, null when one may. */
   get refusal(): ChatError | null {
     if (this.#draining) return new ChatError('draining', undefined, { retryAfterMs: 1000 });
-    if (!this.journal.healthy) return new ChatError('storage_unavailable', 'The journal cannot be written at present.', { retryAfterMs: 1000 });
+    if (!this.journal.healthy)
+      return new ChatError('storage_unavailable', 'The journal cannot be written at present.', { retryAfterMs: 1000 });
     if (this.#unsavedBytes > this.maxUnsavedBytes) {
       return new ChatError('storage_unavailable', 'Too much is waiting to be stored.', { retryAfterMs: 1000 });
     }

@@ -20,7 +20,8 @@ export async function readHistory(session: ChatSession, live: LiveTurn): Promise
     const page = pending.finish() ?? { messages: [...pending.rows] };
     const own = new Set([live.requestId, ...live.needs.answersAnew]);
     const others = page.messages.filter(
-      ({ requestId, state }) => state === 'closed' && (requestId === null || (!own.has(requestId) && !isWaiting(session, requestId))),
+      ({ requestId, state }) =>
+        state === 'closed' && (requestId === null || (!own.has(requestId) && !isWaiting(session, requestId))),
     );
     return byTurn(others).slice(-limit);
   } finally {
@@ -30,10 +31,13 @@ export async function readHistory(session: ChatSession, live: LiveTurn): Promise
 
 function historyLimit(session: ChatSession): number {
   const asked = session.chat.metadata?.['historyLimit'];
-  return typeof asked === 'number' && Number.isInteger(asked) && asked >= 1 ? Math.min(asked, MAX_HISTORY) : DEFAULT_HISTORY;
+  return typeof asked === 'number' && Number.isInteger(asked) && asked >= 1
+    ? Math.min(asked, MAX_HISTORY)
+    : DEFAULT_HISTORY;
 }
 
-const isWaiting = (session: ChatSession, requestId: string): boolean => session.turns.get(requestId)?.turn.status === 'queued';
+const isWaiting = (session: ChatSession, requestId: string): boolean =>
+  session.turns.get(requestId)?.turn.status === 'queued';
 
 /** Turns in the order of their first message, each whole; messages of no turn stand by themselves. */
 function byTurn(messages: readonly Message[]): Message[] {

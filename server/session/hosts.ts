@@ -39,7 +39,8 @@ export class Hosts {
     const { inProcess, agents } = this.needs;
     const listed = new Map<string, ListedAssistant>();
     for (const assistant of agents.assistants(tenantId)) listed.set(assistant.assistantId, assistant);
-    for (const { assistantId, name } of inProcess.assistants) listed.set(assistantId, { assistantId, name, available: true });
+    for (const { assistantId, name } of inProcess.assistants)
+      listed.set(assistantId, { assistantId, name, available: true });
     return [...listed.values()];
   }
 

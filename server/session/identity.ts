@@ -13,4 +13,9 @@ export interface Identity {
 }
 
 /** What the caller is told of their identity. */
-export const userOf = ({ userId, teamId, tenantId, roles }: Identity): User => ({ userId, teamId, tenantId, roles: [...roles] });
+export const userOf = ({ userId, teamId, tenantId, roles }: Identity): User => ({
+  userId,
+  teamId,
+  tenantId,
+  roles: [...roles],
+});

@@ -10,7 +10,12 @@ import { Superseded } from './superseded.js';
 /** How an attempt ends: exactly what its `turn.ended` will say. */
 export type Outcome =
   | { readonly status: 'completed'; readonly usage?: Json }
-  | { readonly status: 'interrupted' | 'failed'; readonly stopReason: StopReason; readonly error?: TurnError | null; readonly usage?: Json };
+  | {
+      readonly status: 'interrupted' | 'failed';
+      readonly stopReason: StopReason;
+      readonly error?: TurnError | null;
+      readonly usage?: Json;
+    };
 
 /** What a turn has come to: the final turn, and whether it is stored. */
 export interface EndedTurn {
@@ -73,7 +78,10 @@ export class LiveTurn {
     this.messages = new MessageBuffer(limits);
     this.steps = new StepRecorder(record.turn, now);
     this.root = this.addFrame(
-      new Frame({ stackId: record.rootStackId, stackParentId: null, stackDepth: 0, assistantId: record.turn.assistantId }, input),
+      new Frame(
+        { stackId: record.rootStackId, stackParentId: null, stackDepth: 0, assistantId: record.turn.assistantId },
+        input,
+      ),
     );
   }
 

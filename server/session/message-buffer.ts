@@ -70,7 +70,8 @@ export class MessageBuffer {
 
   /** Opens a message. `room` is what the turn may still take, in bytes. */
   create(message: Message, room: number, undo: Undo): EventBody[] {
-    if (this.#messages.size >= this.limits.maxMessagesPerTurn) throw tooLarge('maxMessagesPerTurn', this.limits.maxMessagesPerTurn);
+    if (this.#messages.size >= this.limits.maxMessagesPerTurn)
+      throw tooLarge('maxMessagesPerTurn', this.limits.maxMessagesPerTurn);
     this.#account(message.messageId, jsonBytes(message.props) + MESSAGE_OVERHEAD_BYTES, room, undo);
     this.#put(message, undo);
     return [{ type: 'message.created', ...ofTurn(message), message }];
@@ -94,7 +95,11 @@ export class MessageBuffer {
     if (!message) return [];
     this.#account(messageId, jsonBytes(props) + MESSAGE_OVERHEAD_BYTES, room, undo);
     this.#dropHalves(messageId, undo);
-    return this.#change(message, { type: 'message.replaced', messageId, messageType: type ?? message.type, props }, undo);
+    return this.#change(
+      message,
+      { type: 'message.replaced', messageId, messageType: type ?? message.type, props },
+      undo,
+    );
   }
 
   merge(messageId: string, path: string, value: Json, room: number, undo: Undo): EventBody[] {
@@ -112,7 +117,13 @@ export class MessageBuffer {
     const events: EventBody[] = [];
     for (const [path] of this.#halves.get(messageId) ?? []) {
       const held = this.#messages.get(messageId) as Message;
-      events.push(...this.#change(held, { type: 'message.appended', messageId, path, from: lengthAt(held, path), text: '\uFFFD' }, undo));
+      events.push(
+        ...this.#change(
+          held,
+          { type: 'message.appended', messageId, path, from: lengthAt(held, path), text: '\uFFFD' },
+          undo,
+        ),
+      );
     }
     this.#dropHalves(messageId, undo);
     events.push(...this.#change(this.#messages.get(messageId) as Message, { type: 'message.closed', messageId }, undo));
@@ -149,12 +160,18 @@ export class MessageBuffer {
     return true;
   }
 
-  #write(change: Extract<MessageChangeBody, { type: 'message.merged' | 'message.set' }>, room: number, undo: Undo): EventBody[] {
+  #write(
+    change: Extract<MessageChangeBody, { type: 'message.merged' | 'message.set' }>,
+    room: number,
+    undo: Undo,
+  ): EventBody[] {
     const { messageId, path, value } = change;
     const message = this.#open(messageId);
     if (!message) return [];
     if (parsePath(path).length + jsonDepth(value) > MAX_JSON_DEPTH) {
-      throw new ChatError('bad_request', `The props would be nested deeper than ${MAX_JSON_DEPTH} levels.`, { details: { path: 'value' } });
+      throw new ChatError('bad_request', `The props would be nested deeper than ${MAX_JSON_DEPTH} levels.`, {
+        details: { path: 'value' },
+      });
     }
     const events = this.#change(message, change, undo);
     const now = this.#messages.get(messageId) as Message;
@@ -181,9 +198,12 @@ export class MessageBuffer {
     const message = this.#messages.get(messageId);
     if (!message) {
       if (this.#deleted.has(messageId)) return undefined;
-      throw new ChatError('bad_request', `There is no message ${messageId} in this attempt.`, { details: { path: 'messageId' } });
+      throw new ChatError('bad_request', `There is no message ${messageId} in this attempt.`, {
+        details: { path: 'messageId' },
+      });
     }
-    if (message.state === 'closed') throw new ChatError('bad_request', `The message ${messageId} is closed.`, { details: { path: 'messageId' } });
+    if (message.state === 'closed')
+      throw new ChatError('bad_request', `The message ${messageId} is closed.`, { details: { path: 'messageId' } });
     return message;
   }
 
@@ -243,7 +263,8 @@ function lengthAt(message: Message, path: string): number {
   try {
     return textAt(message.props, path).length;
   } catch (error) {
-    if (error instanceof PathFault) throw new ChatError('bad_request', error.message, { cause: error, details: { path: 'path' } });
+    if (error instanceof PathFault)
+      throw new ChatError('bad_request', error.message, { cause: error, details: { path: 'path' } });
     throw error;
   }
 }

@@ -30,7 +30,9 @@ export async function openTurn(
   }
   const { tenantId } = connection.identity;
   const openIn = (session: ChatSession, isNew: boolean) =>
-    session.commands.run(() => open(env, agents, connection, args, session, isNew ? () => sessions.keep(session) : null));
+    session.commands.run(() =>
+      open(env, agents, connection, args, session, isNew ? () => sessions.keep(session) : null),
+    );
 
   const session = await sessions.open(args.chatId);
   if (session) {
@@ -40,9 +42,15 @@ export async function openTurn(
   const { createChat } = args;
   if (!createChat) throw new ChatError('not_found');
   return sessions.exclusively(args.chatId, async () => {
-    if (sessions.get(args.chatId) || (await env.store.isChatIdTaken(args.chatId))) throw new ChatError('conflict', 'This chatId is taken.');
+    if (sessions.get(args.chatId) || (await env.store.isChatIdTaken(args.chatId)))
+      throw new ChatError('conflict', 'This chatId is taken.');
     const { createdBy, teamId = null, ...draft } = createChat;
-    const chat = newChat(env, args.chatId, { assistantId: args.assistantId, ...draft }, { userId: createdBy, teamId, tenantId });
+    const chat = newChat(
+      env,
+      args.chatId,
+      { assistantId: args.assistantId, ...draft },
+      { userId: createdBy, teamId, tenantId },
+    );
     const begun = sessions.begin(chat);
     try {
       return await openIn(begun, true);
@@ -62,18 +70,34 @@ async function open(
   keep: (() => void) | null,
 ): Promise<AgentResult<'turn:open'>> {
   session.mustExist();
-  const openedBy = JSON.stringify([connection.identity.tenantId, connection.identity.userId, agents.of(connection).offer.agentId]);
+  const openedBy = JSON.stringify([
+    connection.identity.tenantId,
+    connection.identity.userId,
+    agents.of(connection).offer.agentId,
+  ]);
   const requestId = args.requestId ?? env.ids.id();
   const repeated = await recordOf(session, requestId);
   if (repeated) {
-    if (repeated.openedBy !== openedBy || repeated.turn.chatId !== session.chatId) throw new ChatError('idempotency_conflict');
+    if (repeated.openedBy !== openedBy || repeated.turn.chatId !== session.chatId)
+      throw new ChatError('idempotency_conflict');
     return { turn: repeated.turn, attempt: repeated.turn.attempt, stackId: repeated.rootStackId };
   }
   const { refusal } = env.gate;
   if (refusal) throw refusal;
   mustHaveBackgroundRoom(session);
-  const turn = newTurn(session, { requestId, background: true, createdBy: connection.identity.userId }, undefined, args);
-  const record: TurnRecord = { turn, fingerprint: fingerprint(args), rootStackId: env.ids.id(), regenerates: null, openedBy };
+  const turn = newTurn(
+    session,
+    { requestId, background: true, createdBy: connection.identity.userId },
+    undefined,
+    args,
+  );
+  const record: TurnRecord = {
+    turn,
+    fingerprint: fingerprint(args),
+    rootStackId: env.ids.id(),
+    regenerates: null,
+    openedBy,
+  };
   await storeBegin(session, record, [], keep ? session.chat : null);
   keep?.();
   const live = announce(session, record, [], [], []);

@@ -63,7 +63,11 @@ export async function readRows(session: ChatSession, range: MessageRange, overla
     const visible = laidOver(session, rows, overlay, (message) => matches(message, range));
     const isShort = rows.length === fetched && visible.length <= limit;
     if (isShort) return null;
-    return cutPage(visible, { limit, fromOldest: after !== undefined || offset !== undefined, skip: fromStart ? start : 0 }, env.settings.limits.maxPageBytes);
+    return cutPage(
+      visible,
+      { limit, fromOldest: after !== undefined || offset !== undefined, skip: fromStart ? start : 0 },
+      env.settings.limits.maxPageBytes,
+    );
   };
   return { rows, finish };
 }
@@ -71,10 +75,17 @@ export async function readRows(session: ChatSession, range: MessageRange, overla
 const bufferedTurns = (session: ChatSession) => [...session.turns.values()].filter((live) => live.isBuffered);
 
 const definedOf = <T extends object>(value: T) =>
-  Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== undefined)) as { [K in keyof T]: Exclude<T[K], undefined> };
+  Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
 
 /** Rows, then changes since they were read, then the buffers: ascending, and only what the range asks for. */
-function laidOver(session: ChatSession, rows: readonly Message[], overlay: ReadOverlay, wanted: (message: Message) => boolean): Message[] {
+function laidOver(
+  session: ChatSession,
+  rows: readonly Message[],
+  overlay: ReadOverlay,
+  wanted: (message: Message) => boolean,
+): Message[] {
   const byId = new Map(rows.map((message) => [message.messageId, message]));
   for (const [messageId, message] of overlay.messages) {
     if (message && wanted(message)) byId.set(messageId, message);

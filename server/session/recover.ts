@@ -10,7 +10,11 @@ import { Undo } from './undo.js';
 import type { ChatSession } from './chat-session.js';
 
 /** What the journal holds of an attempt. */
-type Entry = readonly ['begin', TurnRecord] | readonly ['event', ChatEvent] | readonly ['step', StepRecord] | readonly ['end', Turn];
+type Entry =
+  | readonly ['begin', TurnRecord]
+  | readonly ['event', ChatEvent]
+  | readonly ['step', StepRecord]
+  | readonly ['end', Turn];
 
 /**
  * LIF-2: takes up what an earlier process left, before anybody is served. An attempt whose end is stored is dropped from
@@ -24,9 +28,14 @@ export async function recover(env: Environment, sessions: Sessions): Promise<voi
   for (const record of await env.store.queuedTurns()) await queueAgain(env, sessions, record);
 }
 
-async function recoverAttempt(env: Environment, sessions: Sessions, { attempt: key, entries }: JournaledAttempt, ends: Promise<unknown>[]): Promise<void> {
+async function recoverAttempt(
+  env: Environment,
+  sessions: Sessions,
+  { attempt: key, entries }: JournaledAttempt,
+  ends: Promise<unknown>[],
+): Promise<void> {
   const parsed = entries.map((entry) => JSON.parse(entry) as Entry);
-  const begin = parsed.find((entry) => entry[0] === 'begin')?.[1] as TurnRecord | undefined;
+  const begin = parsed.find((entry) => entry[0] === 'begin')?.[1];
   const stored = begin && (await env.store.getTurn(begin.turn.requestId));
   const isOver = !stored || stored.turn.attempt > begin.turn.attempt || stored.turn.status !== 'queued';
   const session = isOver ? null : await sessions.open(stored.turn.chatId);
@@ -36,21 +45,32 @@ async function recoverAttempt(env: Environment, sessions: Sessions, { attempt: k
   }
   const record: TurnRecord = { ...stored, turn: { ...begin.turn, status: 'running' } };
   const live = await rebuild(session, record, parsed);
-  const ended = parsed.find((entry) => entry[0] === 'end')?.[1] as Turn | undefined;
-  env.log.warn({ chatId: session.chatId, requestId: live.requestId, attempt: record.turn.attempt }, 'an attempt is ended that a crash had left');
+  const ended = parsed.find((entry) => entry[0] === 'end')?.[1];
+  env.log.warn(
+    { chatId: session.chatId, requestId: live.requestId, attempt: record.turn.attempt },
+    'an attempt is ended that a crash had left',
+  );
   ends.push(endTurn(session, live, ended ? outcomeOf(ended) : { status: 'interrupted', stopReason: 'crashed' }));
 }
 
 /** The attempt as it stood: messages folded from the events that were journaled, steps as they were last. */
 async function rebuild(session: ChatSession, record: TurnRecord, entries: readonly Entry[]): Promise<LiveTurn> {
   const { input, answersAnew } = await inputOf(session, record);
-  const live = new LiveTurn({ record, input, answersAnew, limits: session.env.settings.limits, now: () => session.now });
+  const live = new LiveTurn({
+    record,
+    input,
+    answersAnew,
+    limits: session.env.settings.limits,
+    now: () => session.now,
+  });
   session.addTurn(live);
   live.state = { phase: 'running' };
   live.isJournaled = true;
   session.env.metrics.turnsActive.inc();
   const messages = new Map<string, Message>();
-  const steps = new Map((await session.env.store.getSteps(record.turn.requestId)).map((held) => [held.step.stepId, held]));
+  const steps = new Map(
+    (await session.env.store.getSteps(record.turn.requestId)).map((held) => [held.step.stepId, held]),
+  );
   for (const entry of entries) {
     if (entry[0] === 'step') steps.set(entry[1].step.stepId, entry[1]);
     if (entry[0] === 'event') replay(messages, entry[1], live);

@@ -1,4 +1,11 @@
-import { isIncomplete, type Assignment, type JsonObject, type Message, type ResumeStep, type Step } from '../../protocol/index.js';
+import {
+  isIncomplete,
+  type Assignment,
+  type JsonObject,
+  type Message,
+  type ResumeStep,
+  type Step,
+} from '../../protocol/index.js';
 import type { StepRecord } from '../ports/store.js';
 
 /** TRN-9, the pure part: what of a turn's recorded steps runs again, and what that replaces. */
@@ -32,7 +39,13 @@ function callersOf(steps: readonly Step[]): ReadonlyMap<string, string> {
   for (const child of [...steps].sort((a, b) => a.sequence - b.sequence)) {
     if (child.stackParentId === null || callers.has(child.stackId)) continue;
     const caller = steps
-      .filter((step) => step.type === 'delegate' && step.stackId === child.stackParentId && step.sequence < child.sequence && !taken.has(step.stepId))
+      .filter(
+        (step) =>
+          step.type === 'delegate' &&
+          step.stackId === child.stackParentId &&
+          step.sequence < child.sequence &&
+          !taken.has(step.stepId),
+      )
       .sort((a, b) => a.sequence - b.sequence)[0];
     if (!caller) continue;
     callers.set(child.stackId, caller.stepId);
@@ -52,7 +65,10 @@ export function resumeSpace(records: readonly StepRecord[]): JsonObject {
 }
 
 /** What a new attempt's messages replace (see `Superseded`). */
-export function supersededBy(steps: readonly Step[], messages: readonly Message[]): { steps: ReadonlyMap<string, string[]>; whole: string[] } {
+export function supersededBy(
+  steps: readonly Step[],
+  messages: readonly Message[],
+): { steps: ReadonlyMap<string, string[]>; whole: string[] } {
   const answers = messages.filter((message) => message.role === 'assistant');
   if (steps.length === 0) return { steps: new Map(), whole: answers.map(({ messageId }) => messageId) };
   const ofStep = leafSteps(steps).map(({ stepId }): [string, string[]] => [
@@ -96,7 +112,11 @@ function stacksOf(steps: readonly Step[]): ReadonlyMap<string, StackAt> {
 function pathTo(stacks: ReadonlyMap<string, StackAt>, stackId: string): ResumeStep['stackPath'] {
   const path: ResumeStep['stackPath'] = [];
   const seen = new Set<string>();
-  for (let at = stacks.get(stackId); at && !seen.has(at.stackId); at = at.parentId === null ? undefined : stacks.get(at.parentId)) {
+  for (
+    let at = stacks.get(stackId);
+    at && !seen.has(at.stackId);
+    at = at.parentId === null ? undefined : stacks.get(at.parentId)
+  ) {
     seen.add(at.stackId);
     path.unshift({ stackId: at.stackId, assistantId: at.assistantId, stackDepth: at.stackDepth });
   }

@@ -15,17 +15,30 @@ export async function resumeTurn(session: ChatSession, args: Args<'turn:resume'>
   if (args.attempt !== undefined) {
     if (args.attempt === turn.attempt && turn.attempt > 1) return { turn, duplicate: true };
     if (args.attempt !== turn.attempt + 1) {
-      throw new ChatError('bad_request', `The next attempt is ${turn.attempt + 1}.`, { details: { path: 'attempt', expected: turn.attempt + 1 } });
+      throw new ChatError('bad_request', `The next attempt is ${turn.attempt + 1}.`, {
+        details: { path: 'attempt', expected: turn.attempt + 1 },
+      });
     }
   }
-  if (!isEnded(turn.status) || turn.status === 'completed') throw new ChatError('turn_not_resumable', `This turn is ${turn.status}.`);
-  if (session.turns.has(turn.requestId)) throw new ChatError('storage_unavailable', 'This turn is not stored yet.', { retryAfterMs: 1000 });
+  if (!isEnded(turn.status) || turn.status === 'completed')
+    throw new ChatError('turn_not_resumable', `This turn is ${turn.status}.`);
+  if (session.turns.has(turn.requestId))
+    throw new ChatError('storage_unavailable', 'This turn is not stored yet.', { retryAfterMs: 1000 });
   const { refusal } = session.env.gate;
   if (refusal) throw refusal;
   mustHaveRoom(session, turn.background);
   const next: TurnRecord = {
     ...record,
-    turn: { ...turn, status: 'queued', attempt: turn.attempt + 1, stopReason: null, error: null, usage: null, startedAt: null, endedAt: null },
+    turn: {
+      ...turn,
+      status: 'queued',
+      attempt: turn.attempt + 1,
+      stopReason: null,
+      error: null,
+      usage: null,
+      startedAt: null,
+      endedAt: null,
+    },
   };
   const { input, answersAnew } = await inputOf(session, record);
   await storeBegin(session, next, [], null);
@@ -46,7 +59,9 @@ async function wanted(session: ChatSession, requestId: string | undefined): Prom
     if (record?.turn.chatId !== session.chatId) throw new ChatError('not_found');
     return record;
   }
-  const unsaved = [...session.turns.values()].filter((live) => live.state.phase === 'unsaved' && live.turn.status !== 'completed').at(-1);
+  const unsaved = [...session.turns.values()]
+    .filter((live) => live.state.phase === 'unsaved' && live.turn.status !== 'completed')
+    .at(-1);
   if (unsaved) return unsaved.record;
   const [newest] = await session.env.store.listTurns(session.chatId, { limit: 1, incomplete: true });
   if (!newest) throw new ChatError('turn_not_resumable', 'This chat has no incomplete turn.');
@@ -55,5 +70,6 @@ async function wanted(session: ChatSession, requestId: string | undefined): Prom
 
 function mustHaveRoom(session: ChatSession, background: boolean): void {
   if (background) mustHaveBackgroundRoom(session);
-  else if (session.queue.isBusy && session.queue.length >= session.env.settings.limits.maxQueuedTurns) throw new ChatError('queue_full');
+  else if (session.queue.isBusy && session.queue.length >= session.env.settings.limits.maxQueuedTurns)
+    throw new ChatError('queue_full');
 }

@@ -24,7 +24,12 @@ export function seekHost(session: ChatSession, live: LiveTurn, avoid: ReadonlySe
     tenantId: session.chat.tenantId,
     avoid,
     granted: (place) => void begin(session, live, place, avoid),
-    unavailable: () => void endTurn(session, live, { status: 'failed', stopReason: 'agent_unavailable', error: noAgent(live.turn.assistantId) }),
+    unavailable: () =>
+      void endTurn(session, live, {
+        status: 'failed',
+        stopReason: 'agent_unavailable',
+        error: noAgent(live.turn.assistantId),
+      }),
   });
 }
 
@@ -38,7 +43,10 @@ export function markRunning(session: ChatSession, live: LiveTurn): void {
   env.journal.add(live.key, JSON.stringify(['begin', live.record]));
   env.metrics.turnsActive.inc();
   session.emit({ type: 'turn.started', requestId: live.requestId, turn: live.turn }, live);
-  live.timeLimit = env.clock.after(env.settings.maxTurnMs, () => void endTurn(session, live, { status: 'interrupted', stopReason: 'timeout' }));
+  live.timeLimit = env.clock.after(
+    env.settings.maxTurnMs,
+    () => void endTurn(session, live, { status: 'interrupted', stopReason: 'timeout' }),
+  );
 }
 
 async function begin(session: ChatSession, live: LiveTurn, place: Place, avoid: ReadonlySet<object>): Promise<void> {
@@ -49,8 +57,15 @@ async function begin(session: ChatSession, live: LiveTurn, place: Place, avoid: 
     live.root.assignment = await assignmentOf(session, live, live.root);
   } catch (error) {
     place.giveBack();
-    session.env.log.error({ err: error, chatId: session.chatId, requestId: live.requestId }, 'an attempt could not be prepared');
-    void endTurn(session, live, { status: 'failed', stopReason: 'error', error: { code: 'storage_unavailable', message: 'The earlier turns could not be read.' } });
+    session.env.log.error(
+      { err: error, chatId: session.chatId, requestId: live.requestId },
+      'an attempt could not be prepared',
+    );
+    void endTurn(session, live, {
+      status: 'failed',
+      stopReason: 'error',
+      error: { code: 'storage_unavailable', message: 'The earlier turns could not be read.' },
+    });
     return;
   }
   if (!live.isRunning) {
@@ -71,7 +86,10 @@ async function takeUp(session: ChatSession, live: LiveTurn): Promise<void> {
   );
   live.steps.restore(records, resumeSpace(records));
   live.standing = standing;
-  const { steps, whole } = supersededBy(records.map(({ step }) => step), standing);
+  const { steps, whole } = supersededBy(
+    records.map(({ step }) => step),
+    standing,
+  );
   for (const [stepId, messageIds] of steps) live.superseded.addStep(stepId, messageIds);
   live.superseded.addWhole([...whole, ...replaced.flat().map(({ messageId }) => messageId)]);
 }

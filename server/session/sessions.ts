@@ -1,4 +1,4 @@
-import { type Chat } from '../../protocol/index.js';
+import type { Chat } from '../../protocol/index.js';
 import type { Timer } from '../clock.js';
 import { ChatSession } from './chat-session.js';
 import { endTurn } from './end-turn.js';
@@ -68,7 +68,9 @@ export class Sessions {
       await new Promise<void>((resolve) => void clock.after(Math.min(20, settings.drainMs), resolve));
     }
     await Promise.all(
-      this.#running().map(({ session, live }) => endTurn(session, live, { status: 'interrupted', stopReason: 'shutdown' })),
+      this.#running().map(({ session, live }) =>
+        endTurn(session, live, { status: 'interrupted', stopReason: 'shutdown' }),
+      ),
     );
     for (const session of this.#sessions.values()) session.settle();
   }

@@ -41,7 +41,12 @@ export async function startTurn(session: ChatSession, request: StartRequest): Pr
   if (refusal) throw refusal;
   mustHaveRoom(session, args.onBusy);
   const again = args.regenerate === undefined ? null : await regenerated(session, args.regenerate);
-  const turn = newTurn(session, { requestId, background: args.onBusy === 'parallel', createdBy: request.userId }, again?.turn.assistantId, args);
+  const turn = newTurn(
+    session,
+    { requestId, background: args.onBusy === 'parallel', createdBy: request.userId },
+    again?.turn.assistantId,
+    args,
+  );
   const record: TurnRecord = {
     turn,
     fingerprint: request.fingerprint,
@@ -61,7 +66,8 @@ export async function startTurn(session: ChatSession, request: StartRequest): Pr
 async function findRepeated(session: ChatSession, request: StartRequest): Promise<Result<'turn:start'> | null> {
   const record = await recordOf(session, request.requestId);
   if (!record) return null;
-  if (record.fingerprint !== request.fingerprint || record.turn.createdBy !== request.userId) throw new ChatError('idempotency_conflict');
+  if (record.fingerprint !== request.fingerprint || record.turn.createdBy !== request.userId)
+    throw new ChatError('idempotency_conflict');
   const messages = await session.env.store.getMessages(session.chatId, { requestId: request.requestId, role: 'user' });
   return { turn: record.turn, messages, duplicate: true };
 }
@@ -90,7 +96,8 @@ function mustHaveRoom(session: ChatSession, onBusy: OnBusy): void {
       if (isFull && !queue.active) throw new ChatError('queue_full');
       return;
     case 'enqueue':
-      if (isFull && queue.isBusy) throw new ChatError('queue_full', undefined, { details: { limit: 'maxQueuedTurns', max: queue.length } });
+      if (isFull && queue.isBusy)
+        throw new ChatError('queue_full', undefined, { details: { limit: 'maxQueuedTurns', max: queue.length } });
   }
 }
 
@@ -115,7 +122,10 @@ async function regenerated(session: ChatSession, requestId: string): Promise<Tur
 }
 
 /** The messages that a turn answers: its own, or those of the turn that it answers anew. */
-export async function inputOf(session: ChatSession, record: TurnRecord): Promise<{ input: Message[]; answersAnew: string[] }> {
+export async function inputOf(
+  session: ChatSession,
+  record: TurnRecord,
+): Promise<{ input: Message[]; answersAnew: string[] }> {
   const { store } = session.env;
   const answersAnew: string[] = [];
   let origin = record;
@@ -167,7 +177,10 @@ export async function storeBegin(
     const messages = input.map((draft, index) => inputRow(session, record.turn, ids[index] as string, draft));
     const reserved = session.nextSequence;
     await env.writes
-      .submit(() => ({ kind: 'begin', record, messages, newChat, at: record.turn.createdAt }), env.settings.commitRetryMs)
+      .submit(
+        () => ({ kind: 'begin', record, messages, newChat, at: record.turn.createdAt }),
+        env.settings.commitRetryMs,
+      )
       .catch((error: unknown) => {
         const isTaken = error instanceof ChatError && error.code === 'conflict';
         throw isTaken && newChat === null ? new ChatError('idempotency_conflict', undefined, { cause: error }) : error;
@@ -204,7 +217,13 @@ export function announce(
   answersAnew: readonly string[],
   messages: readonly Message[],
 ): LiveTurn {
-  const live = new LiveTurn({ record, input, answersAnew, limits: session.env.settings.limits, now: () => session.now });
+  const live = new LiveTurn({
+    record,
+    input,
+    answersAnew,
+    limits: session.env.settings.limits,
+    now: () => session.now,
+  });
   session.addTurn(live);
   if (messages.length > 0 || record.turn.attempt === 1) {
     const { createdAt } = record.turn;

@@ -1,4 +1,14 @@
-import { ChatError, isIncomplete, summaryOf, type EventBody, type FrameEnd, type Json, type JsonObject, type Step, type StepType } from '../../protocol/index.js';
+import {
+  ChatError,
+  isIncomplete,
+  summaryOf,
+  type EventBody,
+  type FrameEnd,
+  type Json,
+  type JsonObject,
+  type Step,
+  type StepType,
+} from '../../protocol/index.js';
 import type { StepRecord } from '../ports/store.js';
 import { jsonBytes } from './message-buffer.js';
 import type { Undo } from './undo.js';
@@ -83,27 +93,8 @@ export class StepRecorder {
     const before = this.#steps.get(begun.stepId);
     if (before && !isIncomplete(before.step)) throw refused(`The step ${begun.stepId} is completed.`);
     if (this.#begunHere.has(begun.stepId)) throw refused(`The step ${begun.stepId} is running.`);
-    const at = this.now();
     const order = ++this.#order;
-    const { stackId, stackParentId, stackDepth, assistantId } = before?.step ?? begun;
-    const step: Step = {
-      stepId: begun.stepId,
-      ...this.turn,
-      assistantId,
-      stackId,
-      stackParentId,
-      stackDepth,
-      type: before?.step.type ?? begun.type,
-      status: 'running',
-      input: begun.input ?? before?.step.input ?? null,
-      output: null,
-      spaceSnapshot: this.space(),
-      error: null,
-      sequence: before?.step.sequence ?? order,
-      metadata: begun.metadata ?? before?.step.metadata ?? null,
-      createdAt: before?.step.createdAt ?? at,
-      updatedAt: at,
-    };
+    const step = before ? this.#again(before.step, begun) : this.#first(begun, order);
     this.addPlace(step);
     this.#begunHere.add(step.stepId);
     undo?.add(() => {
@@ -112,6 +103,37 @@ export class StepRecorder {
     });
     const record = this.#put({ step, beginOrder: order }, undo);
     return { event: this.#event('step.started', step), record };
+  }
+
+  #first({ input, metadata, ...begun }: StepStart, sequence: number): Step {
+    const at = this.now();
+    return {
+      ...begun,
+      ...this.turn,
+      status: 'running',
+      input,
+      output: null,
+      spaceSnapshot: this.space(),
+      error: null,
+      sequence,
+      metadata,
+      createdAt: at,
+      updatedAt: at,
+    };
+  }
+
+  /** What it is and where it runs stays; what it starts from may be said anew. */
+  #again(before: Step, { input, metadata }: StepStart): Step {
+    return {
+      ...before,
+      status: 'running',
+      input: input ?? before.input,
+      output: null,
+      spaceSnapshot: this.space(),
+      error: null,
+      metadata: metadata ?? before.metadata,
+      updatedAt: this.now(),
+    };
   }
 
   end(ended: StepEnd, undo?: Undo): { event: EventBody; record: StepRecord } {
@@ -180,6 +202,8 @@ export class StepRecorder {
   }
 }
 
-const bytesOf = (step: Step): number => 256 + jsonBytes(step.input) + jsonBytes(step.output) + jsonBytes(step.spaceSnapshot ?? null);
+const bytesOf = (step: Step): number =>
+  256 + jsonBytes(step.input) + jsonBytes(step.output) + jsonBytes(step.spaceSnapshot ?? null);
 
-const refused = (sentence: string): ChatError => new ChatError('bad_request', sentence, { details: { path: 'stepId' } });
+const refused = (sentence: string): ChatError =>
+  new ChatError('bad_request', sentence, { details: { path: 'stepId' } });

@@ -1,4 +1,11 @@
-import { utf8Bytes, type Args, type ChatEvent, type Position, type SubscribeResult, type Turn } from '../../protocol/index.js';
+import {
+  utf8Bytes,
+  type Args,
+  type ChatEvent,
+  type Position,
+  type SubscribeResult,
+  type Turn,
+} from '../../protocol/index.js';
 import type { LoggedEvent } from '../ports/live-log.js';
 import type { ChatSession } from './chat-session.js';
 import { readRows, type MessagePage } from './read-messages.js';
@@ -13,7 +20,11 @@ const REPLAY_BYTES = 256 * 1024;
  * Begins a following: what was missed, or how things stand, and from that very position every event (SUB-1 to SUB-3).
  * The last step (take the position, attach) is synchronous, so nothing can fall between.
  */
-export async function subscribe(session: ChatSession, args: Args<'chat:subscribe'>, subscriber: Subscriber): Promise<SubscribeResult> {
+export async function subscribe(
+  session: ChatSession,
+  args: Args<'chat:subscribe'>,
+  subscriber: Subscriber,
+): Promise<SubscribeResult> {
   session.mustExist();
   const replayed = args.position && replay(session, args.position);
   if (replayed) {
@@ -38,7 +49,11 @@ export async function subscribe(session: ChatSession, args: Args<'chat:subscribe
   }
 }
 
-const common = (session: ChatSession) => ({ chat: session.chat, position: session.log.position, presence: session.presence.users() });
+const common = (session: ChatSession) => ({
+  chat: session.chat,
+  position: session.log.position,
+  presence: session.presence.users(),
+});
 
 /** The events after the position, null where a snapshot is needed. */
 function replay(session: ChatSession, position: Position): ChatEvent[] | null {
@@ -63,13 +78,15 @@ async function readSnapshot(session: ChatSession, messageLimit: number, overlay:
   const ids = new Set(pending.rows.flatMap(({ requestId }) => (requestId === null ? [] : [requestId])));
   const stored = await session.env.store.getTurns([...ids]);
   return {
-    page: pending.finish,
+    page: () => pending.finish(),
     turns(page) {
       const known = new Map(stored.map(({ turn }) => [turn.requestId, turn]));
       for (const [requestId, turn] of overlay.turns) known.set(requestId, turn);
       for (const live of session.turns.values()) known.set(live.requestId, live.turn);
       const ofPage = new Set(page.messages.map(({ requestId }) => requestId));
-      return [...known.values()].filter(({ requestId, status }) => ofPage.has(requestId) || status === 'queued' || status === 'running');
+      return [...known.values()].filter(
+        ({ requestId, status }) => ofPage.has(requestId) || status === 'queued' || status === 'running',
+      );
     },
   };
 }

@@ -31,7 +31,12 @@ export class WriteQueue {
   #idle = new Deferred<void>();
 
   constructor(
-    private readonly needs: { readonly store: Pick<Store, 'write'>; readonly clock: Clock; readonly ids: IdSource; readonly log: Log },
+    private readonly needs: {
+      readonly store: Pick<Store, 'write'>;
+      readonly clock: Clock;
+      readonly ids: IdSource;
+      readonly log: Log;
+    },
   ) {}
 
   /**
@@ -41,7 +46,12 @@ export class WriteQueue {
    * @throws {ChatError} what the store refuses for good, or its last error when patience is over
    */
   submit(make: () => TurnWrite, patienceMs: number): Promise<void> {
-    const item: Item = { make, stored: new Deferred<void>(), deadline: this.needs.clock.monotonic() + patienceMs, tries: 0 };
+    const item: Item = {
+      make,
+      stored: new Deferred<void>(),
+      deadline: this.needs.clock.monotonic() + patienceMs,
+      tries: 0,
+    };
     this.#pending++;
     void item.stored.promise.catch(() => undefined).then(() => this.#settled());
     this.#enqueue(item);
@@ -95,7 +105,9 @@ export class WriteQueue {
     const backOff = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** item.tries) * (0.5 + ids.fraction() / 2);
     item.tries++;
     if (isFinal || clock.monotonic() + backOff > item.deadline) {
-      item.stored.reject(error instanceof ChatError ? error : new ChatError('storage_unavailable', undefined, { cause: error }));
+      item.stored.reject(
+        error instanceof ChatError ? error : new ChatError('storage_unavailable', undefined, { cause: error }),
+      );
       return;
     }
     if (item.tries === 1) log.warn({ err: error }, 'a write failed and is tried again');

@@ -15,7 +15,7 @@ import { userOf, type Identity } from '../session/identity.js';
 import { asChatError } from './dispatch.js';
 import { sayGoaway } from './goaway.js';
 import { FrameSize, refusal, socketCommand, type SocketCommand } from './socket-command.js';
-import type { SocketNeeds } from './socket-server.js';
+import type { SocketNeeds } from './socket-needs.js';
 
 /** How long an agent may take to say that it takes a frame (section 6). */
 const ASSIGN_ACK_MS = 5000;
@@ -45,7 +45,8 @@ export class AgentSocket implements AgentConnection {
 
   async assign(assignment: Assignment): Promise<boolean> {
     try {
-      const answer = (await this.socket.timeout(ASSIGN_ACK_MS).emitWithAck('turn:assigned', assignment)) as Partial<Ack<unknown>> | undefined;
+      const answer = (await this.socket.timeout(ASSIGN_ACK_MS).emitWithAck('turn:assigned', assignment)) as
+        Partial<Ack<unknown>> | undefined;
       return answer?.ok === true;
     } catch {
       return false; // no word in time
@@ -63,9 +64,10 @@ export class AgentSocket implements AgentConnection {
   async #take(command: SocketCommand): Promise<void> {
     try {
       this.#frame.check();
-      if (!isAgentCommand(command.name)) throw new ChatError('bad_request', 'There is no such command.', { details: { path: 'command' } });
+      if (!isAgentCommand(command.name))
+        throw new ChatError('bad_request', 'There is no such command.', { details: { path: 'command' } });
       const args = parse(agentCommands[command.name].args, command.args ?? {});
-      command.ack({ ok: true, data: await this.needs.agentDesk.run(command.name, this, args as never) });
+      command.ack({ ok: true, data: await this.needs.agentDesk.run(command.name, this, args) });
     } catch (error) {
       command.ack(refusal(asChatError(error, this.needs.log, { connectionId: this.socket.id, command: command.name })));
     }

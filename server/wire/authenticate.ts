@@ -3,7 +3,7 @@ import { parse, principalId, userRole, wellFormed } from '../../protocol/index.j
 import type { Identity } from '../session/identity.js';
 
 /** What a caller shows: a bearer token, and what they say of themselves (CON-1). */
-export interface Credentials {
+interface Credentials {
   readonly token?: string;
   /** `auth` of a socket's handshake, or what the `x-` headers of a request stand for. */
   readonly claims: Readonly<Record<string, unknown>>;

@@ -8,7 +8,8 @@ export class CommandOrder {
 
   /** Runs `work` when its time has come. It must not reject. */
   run(chatId: string | null, work: () => Promise<void>): void {
-    const before = chatId === null ? [this.#barrier, ...this.#tails.values()] : [this.#barrier, this.#tails.get(chatId)];
+    const ofChat = chatId === null ? [...this.#tails.values()] : [this.#tails.get(chatId) ?? Promise.resolve()];
+    const before = [this.#barrier, ...ofChat];
     const done = Promise.all(before).then(work);
     if (chatId === null) {
       this.#barrier = done;

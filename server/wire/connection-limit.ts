@@ -12,7 +12,10 @@ export class ConnectionLimit {
     const key = JSON.stringify([tenantId, userId]);
     const held = this.#counts.get(key) ?? 0;
     if (held >= this.maxPerUser) {
-      throw new ChatError('too_many_connections', undefined, { retryAfterMs: 1000, details: { limit: 'maxConnectionsPerUser', max: this.maxPerUser } });
+      throw new ChatError('too_many_connections', undefined, {
+        retryAfterMs: 1000,
+        details: { limit: 'maxConnectionsPerUser', max: this.maxPerUser },
+      });
     }
     this.#counts.set(key, held + 1);
     let isTaken = true;

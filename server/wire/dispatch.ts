@@ -43,14 +43,17 @@ export function createDispatch({ desk, metrics, log }: DispatchNeeds): Dispatch 
     command: (name, identity, args) =>
       counted(name, async () => desk.run(name, identity, parse(commands[name].args, args ?? {}) as never, args)),
     subscribe: (identity, args, subscriber) =>
-      counted('chat:subscribe', async () => desk.subscribe(identity, parse(commands['chat:subscribe'].args, args ?? {}), subscriber)),
+      counted('chat:subscribe', async () =>
+        desk.subscribe(identity, parse(commands['chat:subscribe'].args, args ?? {}), subscriber),
+      ),
   };
 }
 
 /** Any thrown value as the one error class. What nobody foresaw is logged here, and only its code goes out. */
 export function asChatError(thrown: unknown, log: Log, context: Record<string, unknown>): ChatError {
   if (thrown instanceof ChatError) {
-    if (thrown.code === 'internal' || ERRORS[thrown.code].status === 503) log.warn({ ...context, err: thrown }, 'command refused');
+    if (thrown.code === 'internal' || ERRORS[thrown.code].status === 503)
+      log.warn({ ...context, err: thrown }, 'command refused');
     return thrown;
   }
   if (thrown instanceof z.ZodError) return new ChatError('bad_request', undefined, { cause: thrown });

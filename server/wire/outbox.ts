@@ -114,4 +114,5 @@ export class Outbox {
 }
 
 /** Packets that the engine has taken and not sent. */
-const pendingOf = (connection: EngineConnection): number => (connection as unknown as { writeBuffer: unknown[] }).writeBuffer.length;
+const pendingOf = (connection: EngineConnection): number =>
+  (connection as unknown as { writeBuffer: unknown[] }).writeBuffer.length;

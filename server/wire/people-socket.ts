@@ -18,7 +18,7 @@ import { asChatError } from './dispatch.js';
 import { Outbox } from './outbox.js';
 import { FrameSize, refusal, socketCommand, type SocketCommand } from './socket-command.js';
 import { sayGoaway } from './goaway.js';
-import type { SocketNeeds } from './socket-server.js';
+import type { SocketNeeds } from './socket-needs.js';
 
 /** A chat that this connection follows. */
 interface Subscription {
@@ -74,7 +74,8 @@ export class PeopleSocket {
   #take(command: SocketCommand): void {
     try {
       this.#frame.check();
-      if (!isCommand(command.name)) throw new ChatError('bad_request', 'There is no such command.', { details: { path: 'command' } });
+      if (!isCommand(command.name))
+        throw new ChatError('bad_request', 'There is no such command.', { details: { path: 'command' } });
     } catch (error) {
       command.ack(refusal(asChatError(error, this.needs.log, { connectionId: this.socket.id })));
       return;
@@ -159,7 +160,8 @@ export class PeopleSocket {
   }
 }
 
-const isCommand = (name: string): name is CommandName => Object.hasOwn(commands, name) && commands[name as CommandName].socket;
+const isCommand = (name: string): name is CommandName =>
+  Object.hasOwn(commands, name) && commands[name as CommandName].socket;
 
 /** The chat whose commands this one keeps in order with; null: it may be about any chat. */
 function chatOf(name: CommandName, args: unknown): string | null {

@@ -1,4 +1,4 @@
-import { ChatError, tooLarge, type Ack } from '../../protocol/index.js';
+import { type ChatError, tooLarge, type Ack } from '../../protocol/index.js';
 import type { EngineConnection } from './tcp-of.js';
 
 /** A command as a socket brings it. */
@@ -27,7 +27,10 @@ export const refusal = (error: ChatError): Ack<never> => ({ ok: false, error: er
 export class FrameSize {
   #bytes = 0;
 
-  constructor(connection: EngineConnection, private readonly maxBytes: number) {
+  constructor(
+    connection: EngineConnection,
+    private readonly maxBytes: number,
+  ) {
     connection.on('packet', ({ data }: { data?: unknown }) => {
       this.#bytes = typeof data === 'string' ? Buffer.byteLength(data) : 0;
     });

@@ -1,40 +1,12 @@
 import type { Server as HttpServer } from 'node:http';
 import { Server, type Namespace, type Socket } from 'socket.io';
-import { AGENT_NAMESPACE, ChatError, PROTOCOL_VERSION, type GoawayCode, type Limits } from '../../protocol/index.js';
-import type { Clock, Timer } from '../clock.js';
-import type { Log } from '../log.js';
-import type { Metrics } from '../metrics.js';
-import type { AgentDesk } from '../session/desk/agent-desk.js';
-import type { ChatDesk } from '../session/chat-desk.js';
-import type { ListedAssistant } from '../session/host.js';
+import { AGENT_NAMESPACE, ChatError, PROTOCOL_VERSION, type GoawayCode } from '../../protocol/index.js';
+import type { Timer } from '../clock.js';
 import type { Identity } from '../session/identity.js';
 import { AgentSocket } from './agent-socket.js';
-import type { Authenticator } from './authenticate.js';
-import type { ConnectionLimit } from './connection-limit.js';
-import { asChatError, type Dispatch } from './dispatch.js';
-import type { OriginPolicy } from './http/origins.js';
+import { asChatError } from './dispatch.js';
 import { PeopleSocket } from './people-socket.js';
-import type { RateLimit } from './rate-limit.js';
-
-export interface SocketNeeds {
-  readonly dispatch: Dispatch;
-  readonly desk: ChatDesk;
-  readonly agentDesk: AgentDesk;
-  readonly authenticator: Authenticator;
-  readonly rateLimit: RateLimit;
-  readonly connectionLimit: ConnectionLimit;
-  readonly origins: OriginPolicy;
-  readonly assistants: (tenantId: string | null) => ListedAssistant[];
-  readonly limits: Limits;
-  readonly maxOutboxBytes: number;
-  readonly allowPolling: boolean;
-  /** Whether events go straight to TCP sockets where that is possible (docs/decisions/0002). */
-  readonly isDirectFanOut: boolean;
-  readonly serverVersion: string;
-  readonly metrics: Metrics;
-  readonly clock: Clock;
-  readonly log: Log;
-}
+import type { SocketNeeds } from './socket-needs.js';
 
 export interface SocketServer {
   /** Tells every connection to go, and closes (LIF-1). */
@@ -61,7 +33,10 @@ export function createSocketServer(http: HttpServer, needs: SocketNeeds): Socket
       const asker = { origin: request.headers.origin, host: request.headers.host };
       decide(null, origins.answersTo(asker) && origins.admits(asker));
     },
-    cors: { origin: (origin, decide) => decide(null, origin !== undefined && origins.allows(origin)) },
+    cors: {
+      origin: (origin, decide) => decide(null, origin !== undefined && origins.allows(origin)),
+      credentials: true,
+    },
   });
 
   const people = new Set<PeopleSocket>();
@@ -103,7 +78,12 @@ export function createSocketServer(http: HttpServer, needs: SocketNeeds): Socket
 }
 
 /** Authenticates, counts, then hands over: everything a client sends from the first moment finds its handler (C09). */
-function serve(namespace: Namespace, needs: SocketNeeds, name: 'people' | 'agents', begin: (socket: Socket, identity: Identity) => void): void {
+function serve(
+  namespace: Namespace,
+  needs: SocketNeeds,
+  name: 'people' | 'agents',
+  begin: (socket: Socket, identity: Identity) => void,
+): void {
   const { metrics, connectionLimit, log } = needs;
   namespace.use((socket, next) => {
     admit(socket, needs, name).then(
@@ -134,11 +114,17 @@ function serve(namespace: Namespace, needs: SocketNeeds, name: 'people' | 'agent
 }
 
 /** @throws {ChatError} what `connect_error.data` says (CON-1) */
-async function admit(socket: Socket, { authenticator, connectionLimit }: SocketNeeds, name: 'people' | 'agents'): Promise<void> {
+async function admit(
+  socket: Socket,
+  { authenticator, connectionLimit }: SocketNeeds,
+  name: 'people' | 'agents',
+): Promise<void> {
   const { token, protocol, ...claims } = socket.handshake.auth as Record<string, unknown>;
-  if (protocol !== undefined && protocol !== PROTOCOL_VERSION) throw new ChatError('unsupported', `This server speaks protocol ${PROTOCOL_VERSION}.`);
+  if (protocol !== undefined && protocol !== PROTOCOL_VERSION)
+    throw new ChatError('unsupported', `This server speaks protocol ${PROTOCOL_VERSION}.`);
   const identity = await authenticator.authenticate({ ...(typeof token === 'string' ? { token } : {}), claims });
-  if (name === 'agents' && !identity.roles.includes('agent')) throw new ChatError('forbidden', 'This identity is not an agent.');
+  if (name === 'agents' && !identity.roles.includes('agent'))
+    throw new ChatError('forbidden', 'This identity is not an agent.');
   connectionLimit.take(identity)();
   (socket.data as { identity: Identity }).identity = identity;
 }

@@ -11,7 +11,7 @@ interface WebSocketTransport {
 
 export type EngineConnection = Socket['conn'];
 
-export const transportOf = (connection: EngineConnection): WebSocketTransport => connection.transport as unknown as WebSocketTransport;
+export const transportOf = (connection: EngineConnection): WebSocketTransport => connection.transport;
 
 /** The TCP socket under a WebSocket connection; undefined for long-polling, or where a new version hides it. */
 export function tcpOf(connection: EngineConnection): TcpSocket | undefined {
@@ -23,6 +23,9 @@ export function tcpOf(connection: EngineConnection): TcpSocket | undefined {
 
 /** Bytes of the write that is under way: how much of it is left to the kernel, and how long it is. */
 export function currentWrite(tcp: TcpSocket): { left: number; length: number } {
-  const inner = tcp as unknown as { _handle?: { writeQueueSize?: number } | null; _writableState?: { writelen?: number } };
+  const inner = tcp as unknown as {
+    _handle?: { writeQueueSize?: number } | null;
+    _writableState?: { writelen?: number };
+  };
   return { left: inner._handle?.writeQueueSize ?? tcp.writableLength, length: inner._writableState?.writelen ?? 0 };
 }

@@ -35,7 +35,11 @@ export async function openSqliteStore(): Promise<SqliteStore> {
     onStatement: (sql) => statements.add(sql),
   });
   const beside = new Database(path);
-  const all = (sql: string, ...args: unknown[]): unknown[] => beside.prepare(sql).pluck().all(...args);
+  const all = (sql: string, ...args: unknown[]): unknown[] =>
+    beside
+      .prepare(sql)
+      .pluck()
+      .all(...args);
   return {
     store,
     path,

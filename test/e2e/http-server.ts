@@ -16,13 +16,13 @@ import { createHttpServer } from '../../server/wire/http/server.js';
 import { manualClock, type ManualClock } from '../contract/manual-clock.js';
 
 /** What arrived at the desk. */
-export interface Call {
+interface Call {
   readonly name: string;
   readonly identity: Identity;
   readonly args: unknown;
 }
 
-export interface Following {
+interface Following {
   readonly subscriber: Subscriber;
   readonly args: Args<'chat:subscribe'>;
   /** Whether the stream has left the chat. */
@@ -142,6 +142,18 @@ export async function startHttp(options: TestHttpOptions = {}): Promise<TestHttp
     },
   };
 }
+
+/** The one command that a request became since `calls` was last emptied. */
+export async function commandOf(server: TestHttpServer, method: string, path: string, options?: RequestOptions) {
+  const { status, text } = await server.request(method, path, options);
+  if (status >= 300) throw new Error(`${method} ${path} was refused: ${text}`);
+  if (server.calls.length !== 1) throw new Error(`${method} ${path} became ${server.calls.length} commands`);
+  const [{ name, args }] = server.calls as [Call];
+  return { name, args, status };
+}
+
+/** The error object of an answer. */
+export const refusalOf = ({ json }: Answer) => (json as { error: { code: string; details?: { path?: string } } }).error;
 
 function answerOf(
   port: number,

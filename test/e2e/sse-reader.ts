@@ -1,6 +1,6 @@
 import { get, type IncomingMessage } from 'node:http';
 
-export interface SseEvent {
+interface SseEvent {
   readonly event: string;
   readonly id: string | null;
   readonly data: unknown;

@@ -5,7 +5,7 @@ import type { AgentChatUpdateInput } from './generated/sqlite/models.js';
 import { jsonIn, jsonPatch } from './json-columns.js';
 import { CHAT_COLUMNS, type ChatRow, chatOf } from './rows.js';
 import type { Sql, SqlValue } from './sql.js';
-import { contains, timeIn } from './dialect.js';
+import { contains, timeIn, unindexed } from './dialect.js';
 import type { Owner } from './tables.js';
 import { foldTitle } from './title-search.js';
 
@@ -45,7 +45,9 @@ export async function updateChat(
     metadata: jsonPatch(metadata),
     updatedAt: at,
   } as AgentChatUpdateInput;
-  return chatOf(await database.write((client) => client.agentChat.update({ where: { chatId, deletedAt: null }, data })));
+  return chatOf(
+    await database.write((client) => client.agentChat.update({ where: { chatId, deletedAt: null }, data })),
+  );
 }
 
 /** Rows that one statement of a deletion marks. */
@@ -54,7 +56,9 @@ const DELETE_CHUNK = 500;
 export async function deleteChat(database: Database, chatId: string, at: string): Promise<void> {
   const time = timeIn(at);
   await database.transaction(async (sql) => {
-    const found = await sql.query('SELECT last_sequence FROM agent_chat WHERE chat_id = ? AND deleted_at IS NULL', [chatId]);
+    const found = await sql.query('SELECT last_sequence FROM agent_chat WHERE chat_id = ? AND deleted_at IS NULL', [
+      chatId,
+    ]);
     if (!found[0]) throw new ChatError('not_found');
     await sql.run('UPDATE agent_chat SET deleted_at = ?, updated_at = ? WHERE chat_id = ?', [time, time, chatId]);
     for (let from = 0; from <= Number(found[0].last_sequence); from += DELETE_CHUNK) {
@@ -65,7 +69,9 @@ export async function deleteChat(database: Database, chatId: string, at: string)
     }
     for (const table of ['agent_turn', 'agent_step']) {
       const chunk = `SELECT id FROM ${table} WHERE chat_id = ? AND deleted_at IS NULL LIMIT ${DELETE_CHUNK}`;
-      while ((await sql.run(`UPDATE ${table} SET deleted_at = ? WHERE id IN (${chunk})`, [time, chatId])) === DELETE_CHUNK);
+      while (
+        (await sql.run(`UPDATE ${table} SET deleted_at = ? WHERE id IN (${chunk})`, [time, chatId])) === DELETE_CHUNK
+      );
     }
   });
 }
@@ -123,28 +129,19 @@ export async function listChats(database: Database, filter: ChatFilter): Promise
 }
 
 function conditionsOf(filter: ChatFilter): { where: string; args: SqlValue[] } {
-  const where = ['deleted_at IS NULL'];
+  const where: string[] = [];
   const args: SqlValue[] = [];
   const add = (condition: string, ...values: SqlValue[]): void => {
     where.push(condition);
     args.push(...values);
   };
 
-  if (filter.tenantId === null) add('tenant_id IS NULL');
-  else add('tenant_id = ?', filter.tenantId);
-
-  if (!filter.anyOf.some((scope) => 'everything' in scope)) {
-    const scopes = filter.anyOf.map((scope): [string, SqlValue] => {
-      if ('createdBy' in scope) return ['created_by = ?', scope.createdBy];
-      if ('teamId' in scope) return [`team_id = ? AND share = 'team'`, scope.teamId];
-      return ['public = ?', 1];
-    });
-    // No scope is nobody's chats, not everybody's.
-    add(`(${scopes.map(([condition]) => `(${condition})`).join(' OR ') || '1 = 0'})`, ...scopes.map(([, value]) => value));
-  }
-
-  if (filter.assistantId !== undefined) add('assistant_id = ?', filter.assistantId);
-  if (filter.status !== undefined) add('status = ?', filter.status);
+  const scopes = filter.anyOf.map((scope) => scopeOf(scope, filter.tenantId));
+  // No scope is nobody's chats, not everybody's.
+  add(`(${scopes.map(([condition]) => condition).join(' OR ') || '1 = 0'})`, ...scopes.flatMap(([, values]) => values));
+  add('deleted_at IS NULL');
+  if (filter.assistantId !== undefined) add(`${unindexed('assistant_id')} = ?`, filter.assistantId);
+  if (filter.status !== undefined) add(`${unindexed('status')} = ?`, filter.status);
   const keywords = foldTitle(filter.keywords ?? '');
   if (keywords !== '') add(contains('title_search'), keywords);
 
@@ -152,6 +149,15 @@ function conditionsOf(filter: ChatFilter): { where: string; args: SqlValue[] } {
   if (filter.startTime !== undefined) add(`${field} >= ?`, instant(filter.startTime));
   if (filter.endTime !== undefined) add(`${field} <= ?`, instant(filter.endTime));
   return { where: where.join(' AND '), args };
+}
+
+/** Each scope names the tenant itself, so that several are several look-ups and not a walk through the tenant. */
+function scopeOf(scope: ChatFilter['anyOf'][number], tenantId: string | null): [string, SqlValue[]] {
+  const [tenant, values] = tenantId === null ? ['tenant_id IS NULL', []] : ['tenant_id = ?', [tenantId]];
+  if ('createdBy' in scope) return [`(${tenant} AND created_by = ?)`, [...values, scope.createdBy]];
+  if ('teamId' in scope) return [`(${tenant} AND team_id = ? AND share = 'team')`, [...values, scope.teamId]];
+  if ('public' in scope) return [`(${tenant} AND public = ?)`, [...values, 1]];
+  return [`(${tenant})`, values];
 }
 
 /** Bounds come in any form of ISO 8601, and are compared as moments. */

@@ -8,7 +8,6 @@ import type { AgentMessageUpdateInput } from './generated/sqlite/models.js';
 import { jsonPatch } from './json-columns.js';
 import { MESSAGE_COLUMNS, type MessageRow, messageOf } from './rows.js';
 import type { SqlValue } from './sql.js';
-import { TEXTS_OF_PARAMETER, timeIn } from './dialect.js';
 import * as tables from './tables.js';
 
 /** Messages that are read at a time: a list of any length never holds the event loop at a stretch. */
@@ -60,7 +59,9 @@ function conditionsOf(chatId: string, query: MessageQuery): { where: string; arg
 }
 
 export async function getMessage(database: Database, messageId: string): Promise<Message | null> {
-  const row = await database.read((client) => client.agentMessage.findUnique({ where: { messageId, deletedAt: null } }));
+  const row = await database.read((client) =>
+    client.agentMessage.findUnique({ where: { messageId, deletedAt: null } }),
+  );
   return row && messageOf(row);
 }
 
@@ -86,9 +87,9 @@ export async function saveMessages(database: Database, chatId: string, messages:
   if (messages.length === 0) return;
   await database.transaction(async (sql) => {
     const owner = await ownerIn(sql, chatId);
-    await tables.upsertMessages.run(sql, messages.map((message) => ({ message: { ...message, chatId }, owner })));
+    for (const message of messages) await tables.upsertMessage.run(sql, { message: { ...message, chatId }, owner });
     const at = messages.reduce((latest, { updatedAt }) => (updatedAt > latest ? updatedAt : latest), '');
-    await raiseActivity.run(sql, [activityOf(chatId, messages, at)]);
+    await raiseActivity.run(sql, activityOf(chatId, messages, at));
   });
 }
 
@@ -99,14 +100,11 @@ export async function deleteMessages(
   at: string,
 ): Promise<string[]> {
   if (messageIds.length === 0) return [];
-  const rows = await database.write((client) =>
-    client.$queryRawUnsafe<{ messageId: string }[]>(
-      `UPDATE agent_message SET deleted_at = ? WHERE message_id IN (${TEXTS_OF_PARAMETER}) AND chat_id = ? AND deleted_at IS NULL RETURNING message_id AS "messageId"`,
-      timeIn(at),
-      JSON.stringify(messageIds),
-      chatId,
-    ),
-  );
-  const deleted = new Set(rows.map(({ messageId }) => messageId));
-  return [...new Set(messageIds)].filter((messageId) => deleted.has(messageId));
+  return database.transaction(async (sql) => {
+    const deleted: string[] = [];
+    for (const messageId of messageIds) {
+      if (await tables.deleteMessage.run(sql, { messageId, chatId, at })) deleted.push(messageId);
+    }
+    return deleted;
+  });
 }

@@ -48,8 +48,8 @@ interface Migration {
  * database as it was, and the next start goes on from there. Two processes take turns, and the second finds the work done.
  *
  * @returns the names of the migrations that were applied now
- * @throws {ChatError} `internal` where the file's history is not this program's (changed, failed or newer migrations);
- *   `storage_unavailable` where the database stays locked or a migration fails
+ * @throws {ChatError} `internal` where a migration fails, or the file's history is not this program's (changed, failed or
+ *   newer migrations); `storage_unavailable` where the database cannot be opened or stays locked
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   const { url, clock, lockWaitMs = LOCK_WAIT_MS } = options;
@@ -61,7 +61,8 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
         return work();
       } catch (error) {
         if (error instanceof ChatError) throw error;
-        if (!isBusy(error) || clock.monotonic() >= deadline) throw new ChatError('storage_unavailable', undefined, { cause: error });
+        if (!isBusy(error) || clock.monotonic() >= deadline)
+          throw new ChatError('storage_unavailable', undefined, { cause: error });
         await pause(clock, LOCK_POLL_MS);
       }
     }
@@ -96,13 +97,17 @@ async function readMigrations(directory: string): Promise<Migration[]> {
 }
 
 /** Applies the first migration that is missing; null when there is none. */
-function applyNext(file: Database.Database, migrations: readonly Migration[], { clock, ids }: MigrateOptions): string | null {
+function applyNext(
+  file: Database.Database,
+  migrations: readonly Migration[],
+  { clock, ids }: MigrateOptions,
+): string | null {
   const apply = file.transaction(() => {
     file.exec(MIGRATIONS_TABLE);
     const next = nextOf(file, migrations);
     if (!next) return null;
     const startedAt = timeIn(isoNow(clock));
-    file.exec(next.sql);
+    run(file, next);
     const broken = file.pragma('foreign_key_check') as unknown[];
     if (broken.length > 0) throw new ChatError('internal', `The migration ${next.name} would break references.`);
     file
@@ -113,6 +118,15 @@ function applyNext(file: Database.Database, migrations: readonly Migration[], { 
     return next.name;
   });
   return apply.immediate();
+}
+
+/** @throws {ChatError} internal: the next start would fail in the same way */
+function run(file: Database.Database, { name, sql }: Migration): void {
+  try {
+    file.exec(sql);
+  } catch (error) {
+    throw new ChatError('internal', `The migration ${name} failed.`, { cause: error });
+  }
 }
 
 interface AppliedRow {
@@ -130,9 +144,11 @@ function nextOf(file: Database.Database, migrations: readonly Migration[]): Migr
   const known = new Map(migrations.map((migration) => [migration.name, migration]));
   for (const { name, checksum, finished } of rows) {
     const migration = known.get(name);
-    if (finished === null) throw new ChatError('internal', `The migration ${name} failed earlier and has to be resolved.`);
+    if (finished === null)
+      throw new ChatError('internal', `The migration ${name} failed earlier and has to be resolved.`);
     if (!migration) throw new ChatError('internal', `The database is newer than this program: it has ${name}.`);
-    if (migration.checksum !== checksum) throw new ChatError('internal', `The migration ${name} was changed after it was applied.`);
+    if (migration.checksum !== checksum)
+      throw new ChatError('internal', `The migration ${name} was changed after it was applied.`);
   }
   const applied = new Set(rows.map(({ name }) => name));
   return migrations.find(({ name }) => !applied.has(name));

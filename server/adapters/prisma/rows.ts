@@ -1,11 +1,6 @@
 import type { Chat, Json, JsonObject, Message, Step, StopReason, Turn } from '../../../protocol/index.js';
 import type { StepRecord, TurnRecord } from '../../ports/store.js';
-import type {
-  AgentChatModel,
-  AgentMessageModel,
-  AgentStepModel,
-  AgentTurnModel,
-} from './generated/sqlite/models.js';
+import type { AgentChatModel, AgentMessageModel, AgentStepModel, AgentTurnModel } from './generated/sqlite/models.js';
 
 /**
  * Rows of the database as protocol values. What is stored was parsed when it came in, so JSON columns are taken at
@@ -29,7 +24,10 @@ export const MESSAGE_COLUMNS = select(
   'message_id chat_id request_id role type props block_id thread_id step_id assistant_id sequence state metadata created_at updated_at',
 );
 
-export type ChatRow = Omit<AgentChatModel, 'id' | 'titleSearch' | 'activityAt' | 'lastSequence' | 'updatedBy' | 'deletedAt'>;
+export type ChatRow = Omit<
+  AgentChatModel,
+  'id' | 'titleSearch' | 'activityAt' | 'lastSequence' | 'updatedBy' | 'deletedAt'
+>;
 
 export function chatOf(row: ChatRow): Chat {
   return {
@@ -52,7 +50,10 @@ export function chatOf(row: ChatRow): Chat {
   };
 }
 
-export type MessageRow = Omit<AgentMessageModel, 'id' | 'createdBy' | 'updatedBy' | 'teamId' | 'tenantId' | 'deletedAt'>;
+export type MessageRow = Omit<
+  AgentMessageModel,
+  'id' | 'createdBy' | 'updatedBy' | 'teamId' | 'tenantId' | 'deletedAt'
+>;
 
 export function messageOf(row: MessageRow): Message {
   return {

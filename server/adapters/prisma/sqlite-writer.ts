@@ -1,12 +1,14 @@
 import BetterSqlite3 from 'better-sqlite3';
 import type { LoopShare } from './loop-share.js';
 import type { Sql, SqlRow, SqlValue, TransactionRunner } from './sql.js';
+import type { WalCheckpointer } from './wal-checkpointer.js';
 
 export interface SqliteWriterOptions {
   readonly path: string;
   /** Run once, before anything else. */
   readonly pragmas: readonly string[];
   readonly share: LoopShare;
+  readonly checkpointer: WalCheckpointer;
   /** Sees the text of every statement as it is sent. */
   readonly onStatement?: ((sql: string) => void) | undefined;
 }
@@ -23,11 +25,16 @@ export class SqliteWriter implements TransactionRunner {
   constructor(private readonly options: SqliteWriterOptions) {}
 
   async transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    await this.options.checkpointer.room();
     // IMMEDIATE: a database that another process is writing to refuses here, before anything was done.
     await this.#run('BEGIN IMMEDIATE', []);
     try {
-      const result = await work({ query: (sql, args) => this.#query(sql, args), run: (sql, args) => this.#run(sql, args) });
+      const result = await work({
+        query: (sql, args) => this.#query(sql, args),
+        run: (sql, args) => this.#run(sql, args),
+      });
       await this.#run('COMMIT', []);
+      this.options.checkpointer.committed(this.#uncopiedPages());
       return result;
     } catch (error) {
       // SQLite may have ended it already: a full disk, a failed commit.
@@ -37,8 +44,15 @@ export class SqliteWriter implements TransactionRunner {
   }
 
   async close(): Promise<void> {
+    await this.options.checkpointer.close();
     this.#file?.close();
     this.#file = undefined;
+  }
+
+  /** Committed pages that are in the log only. NOOP: looks, copies nothing. */
+  #uncopiedPages(): number {
+    const [row] = this.#prepare('PRAGMA wal_checkpoint(NOOP)').all() as [{ log: number; checkpointed: number }];
+    return row.log - row.checkpointed;
   }
 
   #query(sql: string, args: readonly SqlValue[]): Promise<SqlRow[]> {

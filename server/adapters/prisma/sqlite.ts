@@ -5,6 +5,7 @@ import type { Clock } from '../../clock.js';
 import { LoopShare } from './loop-share.js';
 import { PrismaConnectionFactory } from './prisma-connection.js';
 import { SqliteWriter } from './sqlite-writer.js';
+import { WalCheckpointer } from './wal-checkpointer.js';
 
 export interface SqliteOptions {
   readonly url: string;
@@ -25,13 +26,15 @@ export function sqliteConnections({ url, clock, synchronous, onStatement }: Sqli
       path: sqlitePath(url),
       share,
       onStatement,
+      checkpointer: new WalCheckpointer(sqlitePath(url)),
       pragmas: [
         ...pragmas,
         // Kibibytes, as a negative number.
         'cache_size = -65536',
         // Pages of 4 KiB. More changed ones than this go to the log while a transaction runs, so that its commit is short.
         'cache_spill = 500',
-        'wal_autocheckpoint = 10000',
+        // Pages (128 MiB). Checkpoints have a thread of their own; this is for when that is gone.
+        'wal_autocheckpoint = 32768',
       ],
     }),
   };

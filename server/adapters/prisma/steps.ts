@@ -16,7 +16,7 @@ export async function saveSteps(database: Database, steps: readonly StepRecord[]
       const { chatId } = record.step;
       const owner = owners.get(chatId) ?? (await ownerIn(sql, chatId));
       owners.set(chatId, owner);
-      await tables.upsertSteps.run(sql, [{ record, owner }]);
+      await tables.upsertStep.run(sql, { record, owner });
     }
   });
 }
@@ -32,10 +32,16 @@ export async function updateStep(database: Database, stepId: string, patch: Step
     updatedAt: at,
   } as AgentStepUpdateInput;
   // A completed step is never changed back: such a patch finds no row, and the step is given as it is.
-  const where = { stepId, deletedAt: null, ...(status && status !== 'completed' ? { status: { not: 'completed' as const } } : {}) };
+  const where = {
+    stepId,
+    deletedAt: null,
+    ...(status && status !== 'completed' ? { status: { not: 'completed' as const } } : {}),
+  };
   const [row] = await database.write((client) => client.agentStep.updateManyAndReturn({ where, data }));
   if (row) return stepOf(row);
-  const unchanged = await database.read((client) => client.agentStep.findUnique({ where: { stepId, deletedAt: null } }));
+  const unchanged = await database.read((client) =>
+    client.agentStep.findUnique({ where: { stepId, deletedAt: null } }),
+  );
   if (!unchanged) throw new ChatError('not_found');
   return stepOf(unchanged);
 }

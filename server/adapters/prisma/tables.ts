@@ -5,7 +5,7 @@ import { foldTitle } from './title-search.js';
 import { type Column, RowStatement, insert, upsert } from './upsert.js';
 
 /**
- * What is written many rows at a time: which columns, from where, and what happens to a row that is there already.
+ * What write transactions store: which columns, from where, and what happens to a row that is there already.
  */
 
 /** Whose a row is, copied from its chat and turn. */
@@ -54,7 +54,7 @@ const chatColumns: readonly Column<Chat>[] = [
 ];
 
 /** Refuses an id that was ever used. */
-export const insertChats = insert('agent_chat', chatColumns);
+export const insertChat = insert('agent_chat', chatColumns);
 
 // Messages ------------------------------------------------------------------------------------------------------------
 
@@ -82,7 +82,7 @@ const messageColumns: readonly Column<OwnedMessage>[] = [
 ];
 
 /** A deleted message stays as it is; an id of another chat or turn is refused. */
-export const upsertMessages = upsert('agent_message', messageColumns, {
+export const upsertMessage = upsert('agent_message', messageColumns, {
   key: 'message_id',
   owner: ['chat_id', 'request_id'],
   keep: ownerNames,
@@ -95,7 +95,7 @@ export interface MessageDeletion {
   readonly at: string;
 }
 
-export const deleteMessages = new RowStatement<MessageDeletion>(
+export const deleteMessage = new RowStatement<MessageDeletion>(
   'UPDATE agent_message SET deleted_at = ? WHERE message_id = ? AND chat_id = ? AND deleted_at IS NULL',
   [
     ['deleted_at', (deletion) => timeIn(deletion.at)],
@@ -134,7 +134,7 @@ const turnColumns: readonly Column<OwnedTurn>[] = [
 ];
 
 /** An older attempt never changes a newer one. */
-export const upsertTurns = upsert('agent_turn', turnColumns, {
+export const upsertTurn = upsert('agent_turn', turnColumns, {
   key: 'request_id',
   owner: ['chat_id', 'created_by', 'fingerprint'],
   keep: ['created_at', 'team_id', 'tenant_id'],
@@ -170,7 +170,7 @@ const stepColumns: readonly Column<OwnedStep>[] = [
 ];
 
 /** A completed step is never changed back. */
-export const upsertSteps = upsert('agent_step', stepColumns, {
+export const upsertStep = upsert('agent_step', stepColumns, {
   key: 'step_id',
   owner: ['chat_id', 'request_id'],
   keep: ownerNames,

@@ -114,21 +114,17 @@ async function store(sql: Sql, write: TurnWrite, { teamId, tenantId }: Place): P
   const { requestId, chatId, createdBy } = record.turn;
   const owner = { createdBy, teamId, tenantId };
   try {
-    if (write.kind === 'begin' && write.newChat) await tables.insertChats.run(sql, [write.newChat]);
-    await tables.upsertTurns.run(sql, [{ record, at, owner }]);
-    await tables.upsertMessages.run(sql, each(messages, (message) => ({ message, owner })));
+    if (write.kind === 'begin' && write.newChat) await tables.insertChat.run(sql, write.newChat);
+    await tables.upsertTurn.run(sql, { record, at, owner });
+    for (const message of messages) await tables.upsertMessage.run(sql, { message, owner });
     if (write.kind === 'end') {
-      await tables.deleteMessages.run(sql, each(write.deletedMessageIds, (messageId) => ({ messageId, chatId, at })));
-      await tables.upsertSteps.run(sql, each(write.steps, (step) => ({ record: step, owner })));
+      for (const messageId of write.deletedMessageIds) await tables.deleteMessage.run(sql, { messageId, chatId, at });
+      for (const step of write.steps) await tables.upsertStep.run(sql, { record: step, owner });
     }
   } catch (error) {
     if (faultOf(error) !== 'taken') throw error;
     throw new ChatError('conflict', 'An id or a sequence is taken.', { details: { requestId }, cause: error });
   }
   const lastSequence = write.kind === 'end' ? write.lastSequence : 0;
-  await raiseActivity.run(sql, [activityOf(chatId, messages, at, lastSequence)]);
-}
-
-function* each<From, To>(list: readonly From[], make: (from: From) => To): Generator<To> {
-  for (const from of list) yield make(from);
+  await raiseActivity.run(sql, activityOf(chatId, messages, at, lastSequence));
 }

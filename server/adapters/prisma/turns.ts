@@ -7,12 +7,20 @@ export async function getTurn(database: Database, requestId: string): Promise<Tu
   return row && turnRecordOf(row);
 }
 
+/** Ids that one statement asks for: the client splits longer lists itself, and opens a transaction to do so. */
+const READ_CHUNK = 250;
+
 export async function getTurns(database: Database, requestIds: readonly string[]): Promise<TurnRecord[]> {
-  if (requestIds.length === 0) return [];
-  const rows = await database.read((client) =>
-    client.agentTurn.findMany({ where: { requestId: { in: [...requestIds] }, deletedAt: null } }),
-  );
-  return rows.map(turnRecordOf);
+  const records: TurnRecord[] = [];
+  if (requestIds.length === 0) return records;
+  await database.read(async (client) => {
+    for (let from = 0; from < requestIds.length; from += READ_CHUNK) {
+      const asked = requestIds.slice(from, from + READ_CHUNK);
+      const rows = await client.agentTurn.findMany({ where: { requestId: { in: asked }, deletedAt: null } });
+      for (const row of rows) records.push(turnRecordOf(row));
+    }
+  });
+  return records;
 }
 
 /** Newest first is by row id: a chat has one writer, so its turns are begun, and stored, one after the other. */

@@ -3,20 +3,19 @@ import type { Sql, SqlValue } from './sql.js';
 /** A column with where its value comes from. */
 export type Column<Source> = readonly [name: string, value: (source: Source) => SqlValue];
 
-/** One statement, run for each of a list of sources. */
+/** A statement that is made for one row at a time. */
 export class RowStatement<Source> {
   constructor(
     private readonly sql: string,
     private readonly columns: readonly Column<Source>[],
   ) {}
 
-  async run(sql: Sql, sources: Iterable<Source>): Promise<void> {
-    for (const source of sources) {
-      await sql.run(
-        this.sql,
-        this.columns.map(([, value]) => value(source)),
-      );
-    }
+  /** @returns how many rows it changed */
+  run(sql: Sql, source: Source): Promise<number> {
+    return sql.run(
+      this.sql,
+      this.columns.map(([, value]) => value(source)),
+    );
   }
 }
 

@@ -12,7 +12,7 @@ import type { ChatSession } from '../chat-session.js';
 import type { Environment } from '../environment.js';
 import { Frame } from '../frame.js';
 import { closeFrame, pushOps, runChild } from '../frame-run.js';
-import type { LiveTurn } from '../live-turn.js';
+import type { EndedAttempt, LiveTurn } from '../live-turn.js';
 import { readMessages } from '../read-messages.js';
 import type { Sessions } from '../sessions.js';
 import { openTurn } from '../open-turn.js';
@@ -23,7 +23,9 @@ export interface AgentDesk {
   disconnected(connection: AgentConnection): void;
 }
 
-type Handlers = { readonly [N in AgentCommandName]: (connection: AgentConnection, args: AgentArgs<N>) => Promise<AgentResult<N>> };
+type Handlers = {
+  readonly [N in AgentCommandName]: (connection: AgentConnection, args: AgentArgs<N>) => Promise<AgentResult<N>>;
+};
 
 type FrameName = { readonly requestId: string; readonly attempt: number; readonly stackId?: string | undefined };
 
@@ -42,25 +44,40 @@ export function createAgentDesk(env: Environment, sessions: Sessions, agents: Ag
    *
    * @throws {ChatError} `stale_attempt`, `turn_ended` (both with the frame's `turn:abort`), `seq_gap`, `not_found`
    */
-  function numbered<T>(connection: AgentConnection, name: FrameName & { readonly seq: number }, ofPush: boolean): Numbered<T> {
+  function numbered<T>(connection: AgentConnection, name: FrameName & { readonly seq: number }): Numbered<T> {
     const session = sessions.ofTurn(name.requestId);
     const live = session?.turns.get(name.requestId);
     const kept = live ?? session?.ended.get(name.requestId);
     if (!session || !kept) throw new ChatError('turn_ended');
-    const { attempt } = kept.turn;
-    if (name.attempt > attempt) throw new ChatError('bad_request', `The attempt is ${attempt}.`, { details: { path: 'attempt', expected: attempt } });
-    const frame = name.attempt < attempt ? undefined : kept.frames.get(name.stackId ?? rootOf(kept.frames));
-    if (!frame) throw abortBy(connection, name, name.attempt < attempt ? 'stale_attempt' : 'not_found');
-    const agent = agents.find(connection);
-    if (!agent || frame.holder?.key !== agent) throw abortBy(connection, { ...name, stackId: frame.stackId }, frame.result ? 'turn_ended' : 'stale_attempt');
-    if (name.seq <= frame.lastSeq) {
-      const answer = frame.answers.get(name.seq) ?? Promise.resolve({ seq: name.seq });
-      return { answer: (ofPush ? answer.then(() => ({ seq: name.seq })) : answer) as Promise<T> };
-    }
+    const frame = frameNamed(connection, kept, name);
+    mustHold(connection, frame, name);
+    if (name.seq <= frame.lastSeq)
+      return { answer: (frame.answers.get(name.seq) ?? Promise.resolve({ seq: name.seq })) as Promise<T> };
     if (frame.result || !live?.isRunning) throw abortBy(connection, { ...name, stackId: frame.stackId }, 'turn_ended');
     const expected = frame.lastSeq + 1;
-    if (name.seq !== expected) throw new ChatError('seq_gap', `The next seq is ${expected}.`, { details: { expected } });
+    if (name.seq !== expected)
+      throw new ChatError('seq_gap', `The next seq is ${expected}.`, { details: { expected } });
     return { held: { session, live, frame } };
+  }
+
+  /** The frame of the running attempt. @throws {ChatError} `stale_attempt`, `bad_request`, `not_found` */
+  function frameNamed(connection: AgentConnection, kept: EndedAttempt, name: FrameName): Frame {
+    const { attempt } = kept.turn;
+    if (name.attempt < attempt) throw abortBy(connection, name, 'stale_attempt');
+    if (name.attempt > attempt)
+      throw new ChatError('bad_request', `The attempt is ${attempt}.`, {
+        details: { path: 'attempt', expected: attempt },
+      });
+    const frame = kept.frames.get(name.stackId ?? rootOf(kept.frames));
+    if (!frame) throw new ChatError('not_found', 'There is no such frame in this turn.');
+    return frame;
+  }
+
+  /** @throws {ChatError} `stale_attempt`, `turn_ended` to all but the holder */
+  function mustHold(connection: AgentConnection, frame: Frame, name: FrameName): void {
+    const agent = agents.find(connection);
+    if (agent && frame.holder?.key === agent) return;
+    throw abortBy(connection, { ...name, stackId: frame.stackId }, frame.result ? 'turn_ended' : 'stale_attempt');
   }
 
   /** Takes the seq and keeps the answer for a repetition. */
@@ -82,13 +99,22 @@ export function createAgentDesk(env: Environment, sessions: Sessions, agents: Ag
   const handlers: Handlers = {
     'agent:attach': async (connection, args) => {
       const agent = agents.attach(connection, args);
-      return { assigned: agent.runs().map(({ requestId, attempt, frame }) => ({ requestId, attempt, stackId: frame.stackId, lastSeq: frame.lastSeq })) };
+      return {
+        assigned: agent
+          .runs()
+          .map(({ requestId, attempt, frame }) => ({
+            requestId,
+            attempt,
+            stackId: frame.stackId,
+            lastSeq: frame.lastSeq,
+          })),
+      };
     },
 
     'turn:open': (connection, args) => openTurn(env, sessions, agents, connection, args),
 
     'turn:push': async (connection, args) => {
-      const met = numbered<{ seq: number }>(connection, args, true);
+      const met = numbered<{ seq: number }>(connection, args);
       if ('answer' in met) return met.answer;
       const { session, live, frame } = met.held;
       pushOps(session, live, frame, args.ops);
@@ -98,16 +124,25 @@ export function createAgentDesk(env: Environment, sessions: Sessions, agents: Ag
     },
 
     'turn:close': async (connection, args) => {
-      const met = numbered<AgentResult<'turn:close'>>(connection, args, false);
+      const met = numbered<AgentResult<'turn:close'>>(connection, args);
       if ('answer' in met) return met.answer;
       const { session, live, frame } = met.held;
       const { status, output = null, error = null, usage } = args;
-      const end = closeFrame(session, live, frame, { status, output, error, ...(usage === undefined ? {} : { usage }) });
-      return answered<AgentResult<'turn:close'>>(met.held, args.seq, end ?? Promise.resolve({ stackId: frame.stackId, status }));
+      const end = closeFrame(session, live, frame, {
+        status,
+        output,
+        error,
+        ...(usage === undefined ? {} : { usage }),
+      });
+      return answered<AgentResult<'turn:close'>>(
+        met.held,
+        args.seq,
+        end ?? Promise.resolve({ stackId: frame.stackId, status }),
+      );
     },
 
     'turn:delegate': async (connection, args) => {
-      const met = numbered<AgentResult<'turn:delegate'>>(connection, args, false);
+      const met = numbered<AgentResult<'turn:delegate'>>(connection, args);
       if ('answer' in met) return met.answer;
       const { session, live } = met.held;
       const child = childOf(env, met.held, args);
@@ -120,7 +155,13 @@ export function createAgentDesk(env: Environment, sessions: Sessions, agents: Ag
     },
 
     'turn:input': async (connection, { requestId, stackId }) => {
-      const run = agents.of(connection).runs().find(({ frame, requestId: held }) => held === requestId && (stackId === undefined ? frame.isRoot : frame.stackId === stackId));
+      const run = agents
+        .of(connection)
+        .runs()
+        .find(
+          ({ frame, requestId: held }) =>
+            held === requestId && (stackId === undefined ? frame.isRoot : frame.stackId === stackId),
+        );
       if (!run?.frame.assignment) throw new ChatError('not_found');
       return run.frame.assignment;
     },
@@ -141,8 +182,12 @@ function rootOf(frames: ReadonlyMap<string, Frame>): string {
 }
 
 /** The refusal of one who holds the frame no more, who is told to stop as well. */
-function abortBy(connection: AgentConnection, { requestId, attempt, stackId = '' }: FrameName, code: 'stale_attempt' | 'turn_ended' | 'not_found'): ChatError {
-  if (code !== 'not_found') connection.abort({ requestId, attempt, stackId, reason: code });
+function abortBy(
+  connection: AgentConnection,
+  { requestId, attempt, stackId = '' }: FrameName,
+  code: 'stale_attempt' | 'turn_ended',
+): ChatError {
+  connection.abort({ requestId, attempt, stackId, reason: code });
   return new ChatError(code);
 }
 
@@ -151,7 +196,9 @@ function childOf(env: Environment, { session, live, frame }: HeldFrame, args: Ag
   const stackId = args.childStackId ?? env.ids.id();
   const stackDepth = frame.place.stackDepth + 1;
   if (stackDepth > MAX_STACK_DEPTH) {
-    throw new ChatError('bad_request', `A call stack has at most ${MAX_STACK_DEPTH} levels below its root.`, { details: { path: 'assistantId' } });
+    throw new ChatError('bad_request', `A call stack has at most ${MAX_STACK_DEPTH} levels below its root.`, {
+      details: { path: 'assistantId' },
+    });
   }
   const known = live.steps.place(stackId);
   if (live.frames.has(stackId) || (known && known.stackParentId !== frame.stackId)) {
@@ -162,7 +209,13 @@ function childOf(env: Environment, { session, live, frame }: HeldFrame, args: Ag
 }
 
 /** Input of a call: it is shown to nobody and stored only where a step records it. */
-function delegatedInput(env: Environment, session: ChatSession, live: LiveTurn, draft: InputMessage, index: number): Message {
+function delegatedInput(
+  env: Environment,
+  session: ChatSession,
+  live: LiveTurn,
+  draft: InputMessage,
+  index: number,
+): Message {
   const at = session.now;
   return {
     messageId: env.ids.id(),

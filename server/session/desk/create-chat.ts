@@ -8,7 +8,12 @@ import type { Sessions } from '../sessions.js';
 /** What a new chat is given: by its creator, and where they leave it open, by default. */
 export type ChatDraft = Partial<Args<'chat:create'>> & { readonly assistantId: string };
 
-export function newChat(env: Environment, chatId: string, draft: ChatDraft, creator: Pick<Identity, 'userId' | 'teamId' | 'tenantId'>): Chat {
+export function newChat(
+  env: Environment,
+  chatId: string,
+  draft: ChatDraft,
+  creator: Pick<Identity, 'userId' | 'teamId' | 'tenantId'>,
+): Chat {
   const at = isoNow(env.clock);
   return {
     chatId,
@@ -31,12 +36,18 @@ export function newChat(env: Environment, chatId: string, draft: ChatDraft, crea
 }
 
 /** Creates a chat; the same id again by its owner gives the existing one. @throws {ChatError} `conflict` where the id is another's, or was deleted */
-export function createChat(env: Environment, sessions: Sessions, identity: Identity, args: Args<'chat:create'>): Promise<Result<'chat:create'>> {
+export function createChat(
+  env: Environment,
+  sessions: Sessions,
+  identity: Identity,
+  args: Args<'chat:create'>,
+): Promise<Result<'chat:create'>> {
   const chatId = args.chatId ?? env.ids.id();
   return sessions.exclusively(chatId, async () => {
     const held = await sessions.chat(chatId);
     if (held) {
-      if (held.createdBy !== identity.userId || !mayChange(held, identity)) throw new ChatError('conflict', 'This chatId is taken.');
+      if (held.createdBy !== identity.userId || !mayChange(held, identity))
+        throw new ChatError('conflict', 'This chatId is taken.');
       return { chat: held, created: false };
     }
     const chat = newChat(env, chatId, args, identity);

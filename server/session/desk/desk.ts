@@ -42,7 +42,11 @@ export function createDesk(env: Environment, sessions: Sessions): ChatDesk {
   }
 
   /** As a command of the chat, its right checked again at its turn: it may have waited for one that changed it. */
-  async function command<T>(call: { identity: Identity; chat: Chat }, right: Right, work: (session: ChatSession) => Promise<T>): Promise<T> {
+  async function command<T>(
+    call: { identity: Identity; chat: Chat },
+    right: Right,
+    work: (session: ChatSession) => Promise<T>,
+  ): Promise<T> {
     const session = await sessionOf(call.chat.chatId);
     return session.commands.run(async () => {
       session.mustExist();
@@ -62,7 +66,8 @@ export function createDesk(env: Environment, sessions: Sessions): ChatDesk {
     if (stackId !== undefined) return (await stepsOfStack(sessions, store, stackId))[0]?.chatId;
     if (messageId === undefined) return undefined;
     for (const session of sessions.all()) {
-      for (const live of session.turns.values()) if (live.isBuffered && live.messages.get(messageId)) return session.chatId;
+      for (const live of session.turns.values())
+        if (live.isBuffered && live.messages.get(messageId)) return session.chatId;
     }
     return (await store.getMessage(messageId))?.chatId;
   }
@@ -79,7 +84,10 @@ export function createDesk(env: Environment, sessions: Sessions): ChatDesk {
     'chat:create': ({ identity, args }) => createChat(env, sessions, identity, args),
     'chat:list': ({ identity, args }) => listChats(store, identity, args),
     'chat:get': async ({ chat }) => ({ chat }),
-    'chat:update': (call) => command(call, 'change', async (session) => ({ chat: await updateChat(session, call.args, call.identity.userId) })),
+    'chat:update': (call) =>
+      command(call, 'change', async (session) => ({
+        chat: await updateChat(session, call.args, call.identity.userId),
+      })),
     'chat:delete': (call) =>
       command(call, 'change', async (session) => {
         await deleteChat(session);
@@ -87,8 +95,10 @@ export function createDesk(env: Environment, sessions: Sessions): ChatDesk {
         return { chatId: session.chatId };
       }),
     'message:list': async ({ args, chat }) => readMessages(await sessionOf(chat.chatId), args),
-    'message:update': (call) => command(call, 'change', async (session) => ({ message: await updateMessage(session, call.args) })),
-    'message:delete': (call) => command(call, 'change', async (session) => ({ messageIds: await deleteMessages(session, call.args) })),
+    'message:update': (call) =>
+      command(call, 'change', async (session) => ({ message: await updateMessage(session, call.args) })),
+    'message:delete': (call) =>
+      command(call, 'change', async (session) => ({ messageIds: await deleteMessages(session, call.args) })),
     'turn:start': ({ identity, args, sent }) => start(env, sessions, identity, args, sent),
     'turn:stop': async ({ args, chat }) => ({ turn: await stopTurn(await sessionOf(chat.chatId), args) }),
     'turn:resume': (call) => command(call, 'talk', (session) => resumeTurn(session, call.args)),
@@ -138,5 +148,6 @@ export function createDesk(env: Environment, sessions: Sessions): ChatDesk {
 /** CMD-1: unreadable is as unknown. @throws {ChatError} `not_found`, `forbidden` */
 function mustHaveRight(chat: Chat | null, identity: Identity, right: Right): asserts chat is Chat {
   if (!chat || !mayRead(chat, identity)) throw new ChatError('not_found');
-  if ((right === 'talk' && !mayTalk(chat, identity)) || (right === 'change' && !mayChange(chat, identity))) throw new ChatError('forbidden');
+  if ((right === 'talk' && !mayTalk(chat, identity)) || (right === 'change' && !mayChange(chat, identity)))
+    throw new ChatError('forbidden');
 }

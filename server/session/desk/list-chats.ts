@@ -3,7 +3,11 @@ import type { ChatFilter, Store } from '../../ports/store.js';
 import type { Identity } from '../identity.js';
 
 /** ACC-2 as a condition of the store: the chats that the caller may read, of the kind asked for. */
-export async function listChats(store: Store, identity: Identity, args: Args<'chat:list'>): Promise<Result<'chat:list'>> {
+export async function listChats(
+  store: Store,
+  identity: Identity,
+  args: Args<'chat:list'>,
+): Promise<Result<'chat:list'>> {
   const { scope, assistantId, status, keywords, page, pageSize } = args;
   const filter: ChatFilter = {
     tenantId: identity.tenantId,
@@ -15,7 +19,13 @@ export async function listChats(store: Store, identity: Identity, args: Args<'ch
     pageSize,
   };
   const found = await store.listChats(filter);
-  return { data: found.data, page: found.page, pageSize: found.pageSize, pageCount: found.pageCount, total: found.total };
+  return {
+    data: found.data,
+    page: found.page,
+    pageSize: found.pageSize,
+    pageCount: found.pageCount,
+    total: found.total,
+  };
 }
 
 function readable({ userId, teamId, roles }: Identity, scope: Args<'chat:list'>['scope']): ChatFilter['anyOf'] {

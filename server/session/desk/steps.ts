@@ -24,7 +24,11 @@ export async function stackPath(sessions: Sessions, store: Store, stackId: strin
   const live = liveWithStack(sessions, stackId);
   if (!live) return store.getStackPath(stackId);
   const path: string[] = [];
-  for (let at = live.steps.place(stackId); at && !path.includes(at.stackId); at = at.stackParentId === null ? undefined : live.steps.place(at.stackParentId)) {
+  for (
+    let at = live.steps.place(stackId);
+    at && !path.includes(at.stackId);
+    at = at.stackParentId === null ? undefined : live.steps.place(at.stackParentId)
+  ) {
     path.unshift(at.stackId);
   }
   return path;

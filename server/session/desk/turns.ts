@@ -30,11 +30,14 @@ export async function start(
     const meanwhile = await sessions.chat(args.chatId);
     if (meanwhile) throw new ChatError('conflict', 'This chat is being created by another command.');
     if (await env.store.isChatIdTaken(args.chatId)) throw new ChatError('conflict', 'This chatId is taken.');
-    if (args.assistantId === undefined) throw new ChatError('bad_request', 'assistantId: expected for a new chat', { details: { path: 'assistantId' } });
+    if (args.assistantId === undefined)
+      throw new ChatError('bad_request', 'assistantId: expected for a new chat', { details: { path: 'assistantId' } });
     const chat = newChat(env, args.chatId, { assistantId: args.assistantId }, identity);
     const begun = sessions.begin(chat);
     try {
-      return await begun.commands.run(() => startTurn(begun, { ...request, newChat: chat, onStored: () => sessions.keep(begun) }));
+      return await begun.commands.run(() =>
+        startTurn(begun, { ...request, newChat: chat, onStored: () => sessions.keep(begun) }),
+      );
     } catch (error) {
       if (sessions.get(chat.chatId) !== begun) begun.close();
       throw error;
@@ -42,21 +45,33 @@ export async function start(
   });
 }
 
-function startIn(session: ChatSession, identity: Identity, request: Parameters<typeof startTurn>[1]): Promise<Result<'turn:start'>> {
+function startIn(
+  session: ChatSession,
+  identity: Identity,
+  request: Parameters<typeof startTurn>[1],
+): Promise<Result<'turn:start'>> {
   if (!mayRead(session.chat, identity)) throw new ChatError(request.args.createChat ? 'conflict' : 'not_found');
   return session.commands.run(async () => {
     session.mustExist();
-    if (!mayTalk(session.chat, identity)) throw new ChatError(mayRead(session.chat, identity) ? 'forbidden' : 'not_found');
+    if (!mayTalk(session.chat, identity))
+      throw new ChatError(mayRead(session.chat, identity) ? 'forbidden' : 'not_found');
     return startTurn(session, request);
   });
 }
 
 /** The turns of a chat as they are now, newest first. */
-export async function listTurns(session: ChatSession, { before, limit }: Args<'turn:list'>): Promise<Result<'turn:list'>> {
+export async function listTurns(
+  session: ChatSession,
+  { before, limit }: Args<'turn:list'>,
+): Promise<Result<'turn:list'>> {
   const overlay = session.beginRead();
   try {
-    const records = await session.env.store.listTurns(session.chatId, { limit: limit + 1, ...(before === undefined ? {} : { before }) });
-    const now = ({ requestId }: Turn): Turn | undefined => session.turns.get(requestId)?.turn ?? overlay.turns.get(requestId);
+    const records = await session.env.store.listTurns(session.chatId, {
+      limit: limit + 1,
+      ...(before === undefined ? {} : { before }),
+    });
+    const now = ({ requestId }: Turn): Turn | undefined =>
+      session.turns.get(requestId)?.turn ?? overlay.turns.get(requestId);
     const turns = records.slice(0, limit).map(({ turn }) => now(turn) ?? turn);
     return { turns, hasMore: records.length > limit };
   } finally {

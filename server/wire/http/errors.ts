@@ -4,7 +4,7 @@ import type { Log } from '../../log.js';
 import { asChatError } from '../dispatch.js';
 
 /** Answers with an error: status from the one table, the body of section 7, never a stack. */
-export function sendError(response: Response, error: ChatError): void {
+function sendError(response: Response, error: ChatError): void {
   const { status } = ERRORS[error.code];
   if (error.retryAfterMs !== undefined) response.set('retry-after', String(Math.ceil(error.retryAfterMs / 1000)));
   if (status === 401) response.set('www-authenticate', 'Bearer');

@@ -10,7 +10,7 @@ import type { Following } from '../dispatch.js';
 import { StreamOutbox } from './stream-outbox.js';
 
 /** Proxies cut what is quiet for a minute, some for thirty seconds (C56). */
-export const HEARTBEAT_MS = 15_000;
+const HEARTBEAT_MS = 15_000;
 
 const HEAD = {
   'content-type': 'text/event-stream; charset=utf-8',

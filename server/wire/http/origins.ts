@@ -1,5 +1,5 @@
 /** Who a browser says is asking. Programs send no origin. */
-export interface Asker {
+interface Asker {
   /** The `Origin` header. */
   readonly origin?: string | undefined;
   /** The `Host` header. */

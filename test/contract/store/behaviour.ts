@@ -1,6 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../../../server/ports/store.js';
-import { aBegin, aChat, aMessage, aRecord, aStep, aTurn, anEnd, at, begun, filterOf, stored, type StoreUnderTest } from './values.js';
+import {
+  aBegin,
+  aChat,
+  aMessage,
+  aRecord,
+  aStep,
+  aTurn,
+  anEnd,
+  at,
+  begun,
+  filterOf,
+  stored,
+  type StoreUnderTest,
+} from './values.js';
 
 /** How the store behaves under load, beside other processes, and at its end. */
 export function behaviourContract(open: () => StoreUnderTest, another: () => Promise<StoreUnderTest>): void {
@@ -70,6 +83,15 @@ export function behaviourContract(open: () => StoreUnderTest, another: () => Pro
         }),
       );
       for (const { chatId } of chats) expect(await store().nextSequence(chatId)).toBe(3);
+    });
+
+    it('reads of one kind at once, hundreds of them, each get their own answer', async () => {
+      const records = await Promise.all(Array.from({ length: 300 }, () => begun(store())));
+      const chats = await Promise.all(records.map(({ turn }) => store().getChat(turn.chatId)));
+      expect(chats.map((chat) => chat?.chatId)).toEqual(records.map(({ turn }) => turn.chatId));
+      expect(await Promise.all(records.map(({ turn }) => store().getTurn(turn.requestId)))).toEqual(records);
+      const next = await Promise.all(records.map(({ turn }) => store().nextSequence(turn.chatId)));
+      expect(new Set(next)).toEqual(new Set([2]));
     });
 
     it('what a transaction that fails has written is never seen, and what others wrote meanwhile stays', async () => {
@@ -152,7 +174,11 @@ export function behaviourContract(open: () => StoreUnderTest, another: () => Pro
           for (const time of moments) {
             const chat = aChat({ tenantId, createdAt: time, updatedAt: time, lastMessageAt: time });
             const record = aRecord(aTurn(chat.chatId, { createdAt: time }));
-            const message = aMessage(chat.chatId, 1, { requestId: record.turn.requestId, createdAt: time, updatedAt: time });
+            const message = aMessage(chat.chatId, 1, {
+              requestId: record.turn.requestId,
+              createdAt: time,
+              updatedAt: time,
+            });
             await store().createChat(chat);
             await store().write([aBegin(record, { messages: [message], at: time })]);
             const updatedAt = time;

@@ -132,7 +132,13 @@ export function chatListContract(open: () => StoreUnderTest): void {
     it('CMD-2: wildcards, quotes and backslashes in keywords mean themselves', async () => {
       const tenantId = anId('tenant');
       const list = lister(tenantId);
-      await inTenant(tenantId, { title: '100% sure' }, { title: '1000 sure' }, { title: 'snake_case' }, { title: `it's "\\"` });
+      await inTenant(
+        tenantId,
+        { title: '100% sure' },
+        { title: '1000 sure' },
+        { title: 'snake_case' },
+        { title: `it's "\\"` },
+      );
       expect(await list({ keywords: '0% s' })).toEqual(['100% sure']);
       expect(await list({ keywords: '%' })).toEqual(['100% sure']);
       expect(await list({ keywords: '_' })).toEqual(['snake_case']);

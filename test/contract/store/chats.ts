@@ -1,6 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../../../server/ports/store.js';
-import { aBegin, aChat, aMessage, aRecord, aStep, aTurn, anEnd, anId, at, begun, filterOf, sequences, stored, type StoreUnderTest } from './values.js';
+import {
+  aBegin,
+  aChat,
+  aMessage,
+  aRecord,
+  aStep,
+  aTurn,
+  anEnd,
+  anId,
+  at,
+  begun,
+  filterOf,
+  sequences,
+  stored,
+  type StoreUnderTest,
+} from './values.js';
 
 export function chatContract(open: () => StoreUnderTest): void {
   const store = (): Store => open().store;
@@ -28,7 +43,9 @@ export function chatContract(open: () => StoreUnderTest): void {
 
     it('seed 47: an id that was ever used is refused, also after its chat was deleted', async () => {
       const chat = await stored(store());
-      await expect(store().createChat(aChat({ chatId: chat.chatId, title: 'another' }))).rejects.toMatchObject({ code: 'conflict' });
+      await expect(store().createChat(aChat({ chatId: chat.chatId, title: 'another' }))).rejects.toMatchObject({
+        code: 'conflict',
+      });
       await store().deleteChat(chat.chatId, at(1));
       await expect(store().createChat(chat)).rejects.toMatchObject({ code: 'conflict' });
       expect(await store().isChatIdTaken(chat.chatId)).toBe(true);
@@ -44,13 +61,24 @@ export function chatContract(open: () => StoreUnderTest): void {
 
     it('seed 49: an update changes what it names and the time of the update, nothing else', async () => {
       const chat = await stored(store(), { title: 'old', metadata: { a: 1 }, sort: 3 });
-      const updated = await store().updateChat(chat.chatId, { title: 'new', public: true, sort: 4, updatedBy: 'bob' }, at(60));
+      const updated = await store().updateChat(
+        chat.chatId,
+        { title: 'new', public: true, sort: 4, updatedBy: 'bob' },
+        at(60),
+      );
       expect(updated).toEqual({ ...chat, title: 'new', public: true, sort: 4, updatedAt: at(60) });
       expect(await store().getChat(chat.chatId)).toEqual(updated);
       expect((await store().updateChat(chat.chatId, { metadata: { b: [2] } }, at(61))).metadata).toEqual({ b: [2] });
       expect((await store().updateChat(chat.chatId, { metadata: null, title: null }, at(62))).metadata).toBeNull();
-      expect(await store().getChat(chat.chatId)).toMatchObject({ title: null, metadata: null, status: 'active', mode: 'chat' });
-      expect(await store().updateChat(chat.chatId, { status: 'archived', mode: 'task', share: 'team' }, at(63))).toMatchObject({
+      expect(await store().getChat(chat.chatId)).toMatchObject({
+        title: null,
+        metadata: null,
+        status: 'active',
+        mode: 'chat',
+      });
+      expect(
+        await store().updateChat(chat.chatId, { status: 'archived', mode: 'task', share: 'team' }, at(63)),
+      ).toMatchObject({
         status: 'archived',
         mode: 'task',
         share: 'team',
@@ -107,9 +135,15 @@ export function chatContract(open: () => StoreUnderTest): void {
       expect(await store().getStepsByStack(step.stackId)).toEqual([]);
       expect(await store().getStackPath(step.stackId)).toEqual([step.stackId]);
       expect(await store().lastIncompleteStep(chat.chatId)).toBeNull();
-      expect((await store().listChats(filterOf({ anyOf: [{ createdBy: 'alice' }], keywords: chat.chatId }))).total).toBe(0);
-      await expect(store().updateMessage(message.messageId, { type: 'text' }, at(10))).rejects.toMatchObject({ code: 'not_found' });
-      await expect(store().updateStep(step.stepId, { status: 'completed' }, at(10))).rejects.toMatchObject({ code: 'not_found' });
+      expect(
+        (await store().listChats(filterOf({ anyOf: [{ createdBy: 'alice' }], keywords: chat.chatId }))).total,
+      ).toBe(0);
+      await expect(store().updateMessage(message.messageId, { type: 'text' }, at(10))).rejects.toMatchObject({
+        code: 'not_found',
+      });
+      await expect(store().updateStep(step.stepId, { status: 'completed' }, at(10))).rejects.toMatchObject({
+        code: 'not_found',
+      });
       expect(await store().deleteMessages(chat.chatId, [message.messageId], at(10))).toEqual([]);
       expect(await store().isRequestIdTaken(requestId)).toBe(true);
     });

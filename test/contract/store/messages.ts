@@ -108,7 +108,9 @@ export function messageContract(open: () => StoreUnderTest): void {
 
       const stolen = { ...foreign, chatId, sequence: 4, props: { content: 'stolen' } };
       for (const bad of [stolen, aMessage(chatId, 2)]) {
-        await expect(store().saveMessages(chatId, [aMessage(chatId, 3), bad])).rejects.toMatchObject({ code: 'conflict' });
+        await expect(store().saveMessages(chatId, [aMessage(chatId, 3), bad])).rejects.toMatchObject({
+          code: 'conflict',
+        });
       }
       expect(sequences(await store().getMessages(chatId, {}))).toEqual([1, 2]);
       expect(await store().getMessage(foreign.messageId)).toEqual(foreign);
@@ -124,7 +126,9 @@ export function messageContract(open: () => StoreUnderTest): void {
       expect(updated).toEqual({ ...message, type: 'image', props: { url: 'u' }, updatedAt: at(7) });
       expect(await store().getMessage(messageId)).toEqual(updated);
       expect((await store().updateMessage(messageId, { metadata: null }, at(8))).metadata).toBeNull();
-      await expect(store().updateMessage(anId('message'), { type: 'x' }, at(9))).rejects.toMatchObject({ code: 'not_found' });
+      await expect(store().updateMessage(anId('message'), { type: 'x' }, at(9))).rejects.toMatchObject({
+        code: 'not_found',
+      });
     });
 
     it('seed 56: deleting gives the ids that were there, in the order asked, and is final', async () => {
@@ -179,7 +183,9 @@ export function messageContract(open: () => StoreUnderTest): void {
         toJSON: 'a word',
         long: 'х'.repeat(100_000),
       };
-      const messages = texts.map((text, index) => aMessage(chatId, index + 1, { props: { ...props, content: text }, metadata: { text } }));
+      const messages = texts.map((text, index) =>
+        aMessage(chatId, index + 1, { props: { ...props, content: text }, metadata: { text } }),
+      );
       await store().saveMessages(chatId, messages);
       expect(await store().getMessages(chatId, {})).toEqual(messages);
       for (const message of messages) expect(await store().getMessage(message.messageId)).toEqual(message);

@@ -1,7 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import type { Step, StepStatus } from '../../../protocol/index.js';
 import type { Store, TurnRecord } from '../../../server/ports/store.js';
-import { aBegin, aRecord, aStep, aTurn, anEnd, anId, at, begun, sequences, stored, type StoreUnderTest } from './values.js';
+import {
+  aBegin,
+  aRecord,
+  aStep,
+  aTurn,
+  anEnd,
+  anId,
+  at,
+  begun,
+  sequences,
+  stored,
+  type StoreUnderTest,
+} from './values.js';
 
 export function stepContract(open: () => StoreUnderTest): void {
   const store = (): Store => open().store;
@@ -12,7 +24,12 @@ export function stepContract(open: () => StoreUnderTest): void {
   async function delegated(): Promise<TurnRecord> {
     const record = await begun(store());
     const { turn, rootStackId } = record;
-    const child = { stackId: `child-of-${turn.requestId}`, stackParentId: rootStackId, stackDepth: 1, assistantId: 'visualizer' };
+    const child = {
+      stackId: `child-of-${turn.requestId}`,
+      stackParentId: rootStackId,
+      stackDepth: 1,
+      assistantId: 'visualizer',
+    };
     const space = { choose_prompt: 'query' };
     await store().saveSteps([
       aStep(turn, 1, { type: 'input', spaceSnapshot: {} }),
@@ -86,7 +103,9 @@ export function stepContract(open: () => StoreUnderTest): void {
       expect(updated).toEqual({ ...step, ...patch, updatedAt: at(5) });
       expect(await stepsOf(turn.requestId)).toEqual([updated]);
       expect((await store().updateStep(step.stepId, { output: null }, at(6))).output).toBeNull();
-      await expect(store().updateStep(anId('step'), { error: 'x' }, at(7))).rejects.toMatchObject({ code: 'not_found' });
+      await expect(store().updateStep(anId('step'), { error: 'x' }, at(7))).rejects.toMatchObject({
+        code: 'not_found',
+      });
     });
 
     it('seed 62: the last incomplete step: none, then the highest sequence', async () => {
@@ -125,7 +144,9 @@ export function stepContract(open: () => StoreUnderTest): void {
       const interrupted = { turn: { status: 'interrupted', stopReason: 'stopped' } } as const;
       await store().write([anEnd(newest, { steps: [aStep(newest.turn, 1)] })]);
       await store().write([anEnd(newer, { ...interrupted, steps: [aStep(newer.turn, 1, { status: 'interrupted' })] })]);
-      const many = Array.from({ length: 9 }, (_, n) => aStep(older.turn, n + 1, { status: 'interrupted', stackDepth: n }));
+      const many = Array.from({ length: 9 }, (_, n) =>
+        aStep(older.turn, n + 1, { status: 'interrupted', stackDepth: n }),
+      );
       await store().write([anEnd(older, { ...interrupted, steps: many })]);
       expect(await store().lastIncompleteStep(chatId)).toMatchObject({ requestId: newer.turn.requestId, sequence: 1 });
     });

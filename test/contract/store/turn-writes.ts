@@ -1,6 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import type { Store, TurnRecord } from '../../../server/ports/store.js';
-import { aBegin, aChat, aMessage, aRecord, aStep, aTurn, anEnd, anId, at, begun, sequences, stored, type StoreUnderTest } from './values.js';
+import {
+  aBegin,
+  aChat,
+  aMessage,
+  aRecord,
+  aStep,
+  aTurn,
+  anEnd,
+  anId,
+  at,
+  begun,
+  sequences,
+  stored,
+  type StoreUnderTest,
+} from './values.js';
 
 export function turnWriteContract(open: () => StoreUnderTest): void {
   const store = (): Store => open().store;
@@ -22,7 +36,9 @@ export function turnWriteContract(open: () => StoreUnderTest): void {
     it('stores the chat, the turn and its input in one transaction', async () => {
       const chat = aChat({ title: 'Привіт', teamId: 'blue', tenantId: 'acme' });
       const record = aRecord(aTurn(chat.chatId));
-      const messages = [1, 2, 3].map((n) => aMessage(chat.chatId, n, { role: 'user', requestId: record.turn.requestId }));
+      const messages = [1, 2, 3].map((n) =>
+        aMessage(chat.chatId, n, { role: 'user', requestId: record.turn.requestId }),
+      );
       const before = { ...open().transactions };
       await store().write([aBegin(record, { messages, newChat: chat, at: at(4) })]);
       expect(open().transactions).toEqual({ read: before.read, write: before.write + 1 });
@@ -69,12 +85,18 @@ export function turnWriteContract(open: () => StoreUnderTest): void {
           code: 'conflict',
           details: { requestId },
         });
-        await expect(store().write([anEnd(record)])).rejects.toMatchObject({ code: 'conflict', details: { requestId } });
+        await expect(store().write([anEnd(record)])).rejects.toMatchObject({
+          code: 'conflict',
+          details: { requestId },
+        });
       }
       expect(await everything(taken)).toEqual(before);
       expect(await store().getMessages(other.chatId, {})).toEqual([]);
       await store().deleteChat(chatId, at(9));
-      await expect(store().write([aBegin(attempts[2]!)])).rejects.toMatchObject({ code: 'conflict', details: { requestId } });
+      await expect(store().write([aBegin(attempts[2]!)])).rejects.toMatchObject({
+        code: 'conflict',
+        details: { requestId },
+      });
     });
 
     it('a chat id that is taken is a conflict, also a deleted one', async () => {
@@ -105,7 +127,9 @@ export function turnWriteContract(open: () => StoreUnderTest): void {
       const resumed = { ...record, turn: { ...record.turn, attempt: 2 } };
       for (const bad of [next, lost, resumed, record]) {
         const message = aMessage(bad.turn.chatId, 5, { requestId: bad.turn.requestId });
-        await expect(store().write([aBegin(bad, { messages: [message] })])).rejects.toMatchObject({ code: 'not_found' });
+        await expect(store().write([aBegin(bad, { messages: [message] })])).rejects.toMatchObject({
+          code: 'not_found',
+        });
       }
       expect(await open().liveRows(record.turn.chatId)).toBe(0);
       expect(await open().liveRows(lost.turn.chatId)).toBe(0);
@@ -113,7 +137,9 @@ export function turnWriteContract(open: () => StoreUnderTest): void {
 
     it('TRN-9: a later attempt queues the turn again, an older one changes nothing', async () => {
       const record = await begun(store());
-      const failed = anEnd(record, { turn: { status: 'failed', stopReason: 'error', error: { code: 'x', message: 'y' }, usage: { n: 1 } } });
+      const failed = anEnd(record, {
+        turn: { status: 'failed', stopReason: 'error', error: { code: 'x', message: 'y' }, usage: { n: 1 } },
+      });
       await store().write([failed]);
       const second = { ...record, turn: { ...record.turn, attempt: 2 } };
       const before = await store().getMessages(record.turn.chatId, {});
@@ -183,7 +209,9 @@ export function turnWriteContract(open: () => StoreUnderTest): void {
     it('a chat that was deleted meanwhile stays deleted, and the end is a success', async () => {
       const record = await begun(store());
       await store().deleteChat(record.turn.chatId, at(1));
-      await store().write([anEnd(record, { messages: [answer(record, 2)], steps: [aStep(record.turn, 1)], lastSequence: 2 })]);
+      await store().write([
+        anEnd(record, { messages: [answer(record, 2)], steps: [aStep(record.turn, 1)], lastSequence: 2 }),
+      ]);
       expect(await open().liveRows(record.turn.chatId)).toBe(0);
       expect(await store().getTurn(record.turn.requestId)).toBeNull();
       expect(await store().getMessages(record.turn.chatId, {})).toEqual([]);
@@ -201,7 +229,10 @@ export function turnWriteContract(open: () => StoreUnderTest): void {
         const stolen = { ...message, chatId, requestId, sequence: 9, props: { content: 'stolen' } };
         const stolenStep = { ...step, step: { ...step.step, chatId, requestId } };
         for (const bad of [{ messages: [stolen] }, { steps: [stolenStep] }]) {
-          await expect(store().write([anEnd(record, bad)])).rejects.toMatchObject({ code: 'conflict', details: { requestId } });
+          await expect(store().write([anEnd(record, bad)])).rejects.toMatchObject({
+            code: 'conflict',
+            details: { requestId },
+          });
         }
         expect(await store().getTurn(requestId)).toEqual(record);
       }

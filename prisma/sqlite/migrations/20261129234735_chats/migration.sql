@@ -139,13 +139,13 @@ CREATE INDEX "idx_chat_tenant" ON "agent_chat"("tenant_id", "activity_at", "chat
 CREATE UNIQUE INDEX "agent_message_message_id_key" ON "agent_message"("message_id");
 
 -- CreateIndex
-CREATE INDEX "idx_msg_request" ON "agent_message"("request_id", "sequence");
+CREATE INDEX "idx_msg_request" ON "agent_message"("request_id", "chat_id", "sequence");
 
 -- CreateIndex
-CREATE INDEX "idx_msg_block" ON "agent_message"("block_id", "sequence");
+CREATE INDEX "idx_msg_block" ON "agent_message"("block_id", "chat_id", "sequence");
 
 -- CreateIndex
-CREATE INDEX "idx_msg_thread" ON "agent_message"("thread_id", "sequence");
+CREATE INDEX "idx_msg_thread" ON "agent_message"("thread_id", "chat_id", "sequence");
 
 -- CreateIndex
 CREATE INDEX "idx_msg_assistant" ON "agent_message"("assistant_id");

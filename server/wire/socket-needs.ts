@@ -1,0 +1,33 @@
+import type { Limits } from '../../protocol/index.js';
+import type { Clock } from '../clock.js';
+import type { Log } from '../log.js';
+import type { Metrics } from '../metrics.js';
+import type { ChatDesk } from '../session/chat-desk.js';
+import type { AgentDesk } from '../session/desk/agent-desk.js';
+import type { ListedAssistant } from '../session/host.js';
+import type { Authenticator } from './authenticate.js';
+import type { ConnectionLimit } from './connection-limit.js';
+import type { Dispatch } from './dispatch.js';
+import type { OriginPolicy } from './http/origins.js';
+import type { RateLimit } from './rate-limit.js';
+
+/** What sockets work with. */
+export interface SocketNeeds {
+  readonly dispatch: Dispatch;
+  readonly desk: ChatDesk;
+  readonly agentDesk: AgentDesk;
+  readonly authenticator: Authenticator;
+  readonly rateLimit: RateLimit;
+  readonly connectionLimit: ConnectionLimit;
+  readonly origins: OriginPolicy;
+  readonly assistants: (tenantId: string | null) => ListedAssistant[];
+  readonly limits: Limits;
+  readonly maxOutboxBytes: number;
+  readonly allowPolling: boolean;
+  /** Whether events go straight to TCP sockets where that is possible (docs/decisions/0002). */
+  readonly isDirectFanOut: boolean;
+  readonly serverVersion: string;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly log: Log;
+}

@@ -1,0 +1,40 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Assistant } from '../../assistant/index.js';
+import { createTurnstream, type Turnstream, type TurnstreamOptions } from '../../server/app.js';
+import { readConfig } from '../../server/config.js';
+import { createLog } from '../../server/log.js';
+
+/** A directory that is gone after the test. */
+export function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'turnstream-test-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true, maxRetries: 3 }));
+  return directory;
+}
+
+/** Bounds per user are set wide, so that only a test about them meets them. */
+const ROOMY = { RATE_LIMIT_PER_SECOND: '100000', MAX_CONNECTIONS_PER_USER: '1000', LOG_LEVEL: 'silent' };
+
+export interface ServerOptions extends Partial<Omit<TurnstreamOptions, 'config'>> {
+  readonly env?: Record<string, string>;
+  readonly dataDir?: string;
+  readonly assistants?: readonly Assistant[];
+}
+
+export interface TestServer extends Turnstream {
+  readonly dataDir: string;
+}
+
+/** A real server in this process, on a free port with a fresh data directory; closed after the test. */
+export async function startServer({
+  env = {},
+  dataDir = temporaryDirectory(),
+  ...options
+}: ServerOptions = {}): Promise<TestServer> {
+  const config = readConfig({ ...ROOMY, PORT: '0', DATA_DIR: dataDir, ...env });
+  const turnstream = await createTurnstream({ config, log: createLog(config.logLevel), ...options });
+  onTestFinished(() => turnstream.close());
+  return { ...turnstream, dataDir };
+}

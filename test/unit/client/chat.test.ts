@@ -1,0 +1,406 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { Chat, ChatClientOptions } from '../../../client/index.js';
+import type { ChatError, Message } from '../../../protocol/index.js';
+import { connectedScene, reconnect, type Scene } from './connected.js';
+import { settle } from './fake-clock.js';
+import type { FakeLink } from './fake-transport.js';
+import { appended, CHAT, chatRow, created, events, messageRow, position, replay, snapshot, turnRow } from './rows.js';
+
+interface Watched extends Scene {
+  readonly link: FakeLink;
+  readonly chat: Chat;
+  readonly told: ReturnType<typeof vi.fn>;
+  readonly unwatch: () => void;
+}
+
+/** A chat that is followed, before the server has answered. */
+async function watched(options: ChatClientOptions = {}): Promise<Watched> {
+  const made = await connectedScene(options);
+  const chat = made.client.chat(CHAT);
+  const told = vi.fn();
+  const unwatch = chat.view.subscribe(told);
+  return { ...made, chat, told, unwatch };
+}
+
+/** The same, live with these messages at offset 10. */
+async function live(messages: readonly Message[] = [messageRow(1)], hasMore = false): Promise<Watched> {
+  const made = await watched();
+  made.link.last('chat:subscribe').ok(snapshot(10, messages, { hasMore }));
+  made.told.mockClear();
+  return made;
+}
+
+const texts = (chat: Chat): unknown[] => chat.view.getSnapshot().messages.map(({ props }) => props['content']);
+
+describe('following a chat', () => {
+  it('SUB-1: shows the snapshot', async () => {
+    const { chat, link } = await watched();
+    expect(chat.view.getSnapshot()).toMatchObject({ status: 'loading', chat: null, messages: [], position: null });
+    expect(link.last('chat:subscribe').args).toEqual({ chatId: CHAT, messageLimit: 50 });
+    const turn = turnRow('turn-1');
+    link
+      .last('chat:subscribe')
+      .ok(snapshot(10, [messageRow(1)], { turns: [turn], presence: [{ userId: 'bob', typing: true }] }));
+    expect(chat.view.getSnapshot()).toMatchObject({
+      status: 'live',
+      chat: chatRow(),
+      messages: [messageRow(1)],
+      position: position(10),
+      running: turn,
+      isBusy: true,
+      presence: [{ userId: 'bob', typing: true }],
+    });
+  });
+
+  it('SUB-3: keeps events that come before the answer, drops those it holds, applies the rest in order', async () => {
+    const { chat, link } = await watched();
+    const open = messageRow(1, { state: 'open', props: { content: 'ab' } });
+    link.emit('events', events(9, [appended('message-1', 1, 'b'), appended('message-1', 2, 'c')]));
+    link.emit('events', events(11, [appended('message-1', 3, 'd')]));
+    expect(chat.view.getSnapshot().status).toBe('loading');
+    link.last('chat:subscribe').ok(snapshot(10, [open]));
+    expect(texts(chat)).toEqual(['abcd']);
+    expect(chat.view.getSnapshot().position).toEqual(position(12));
+  });
+
+  it('notifies once for a batch, and only changed messages get new references', async () => {
+    const { chat, link, told } = await live([messageRow(1), messageRow(2, { state: 'open', props: { content: '' } })]);
+    const [first] = chat.view.getSnapshot().messages;
+    link.emit(
+      'events',
+      events(10, [appended('message-2', 0, 'a'), appended('message-2', 1, 'b'), appended('message-2', 2, 'c')]),
+    );
+    expect(told).toHaveBeenCalledTimes(1);
+    expect(chat.view.getSnapshot().messages[0]).toBe(first);
+    expect(texts(chat)).toEqual(['text 1', 'abc']);
+    const same = chat.view.getSnapshot();
+    link.emit('events', events(10, [appended('message-2', 0, 'a')]));
+    expect(chat.view.getSnapshot()).toBe(same);
+    expect(told).toHaveBeenCalledTimes(1);
+  });
+
+  it('C03, C16, C37, C38: appends append and replacements replace, whatever they say', async () => {
+    const { chat, link } = await live([]);
+    const at = (sequence: number) => created(messageRow(sequence, { state: 'open', props: { content: '' } }));
+    link.emit('events', events(10, [at(1), at(2)]));
+    const parts = ['ha', 'ha', '\n', '\n', 'haha\n\n', '\u{1F600}', 'ha'];
+    let length = 0;
+    let offset = 12;
+    for (const part of parts) {
+      link.emit(
+        'events',
+        events(offset, [appended('message-1', length, part), appended('message-2', length, part.toUpperCase())]),
+      );
+      length += part.length;
+      offset += 2;
+    }
+    expect(texts(chat)).toEqual([parts.join(''), parts.join('').toUpperCase()]);
+    link.emit(
+      'events',
+      events(offset, [
+        { type: 'message.replaced', messageId: 'message-1', messageType: 'text', props: { content: 'short' } },
+        appended('message-1', 5, '!'),
+      ]),
+    );
+    expect(texts(chat)[0]).toBe('short!');
+  });
+
+  it('SUB-4: a gap is asked for again from the position, once', async () => {
+    const { chat, link } = await live([messageRow(1, { state: 'open', props: { content: '' } })]);
+    link.emit('events', events(10, [appended('message-1', 0, 'a')]));
+    link.emit('events', events(12, [appended('message-1', 2, 'c')]));
+    link.emit('events', events(13, [appended('message-1', 3, 'd')]));
+    expect(chat.view.getSnapshot().status).toBe('stale');
+    expect(link.of('chat:subscribe').map(({ args }) => args['position'])).toEqual([undefined, position(11)]);
+    link
+      .last('chat:subscribe')
+      .ok(replay(13, events(11, [appended('message-1', 1, 'b'), appended('message-1', 2, 'c')])));
+    expect(texts(chat)).toEqual(['abcd']);
+    expect(chat.view.getSnapshot().status).toBe('live');
+  });
+
+  it('SUB-4: another epoch is asked for again from the position', async () => {
+    const { chat, link } = await live();
+    link.emit('events', events(0, [created(messageRow(2))], 'e2'));
+    expect(link.last('chat:subscribe').args['position']).toEqual(position(10));
+    link.last('chat:subscribe').ok(snapshot(1, [messageRow(1), messageRow(2)], { position: position(1, 'e2') }));
+    expect(texts(chat)).toEqual(['text 1', 'text 2']);
+  });
+
+  it('after an event that does not fit, asks without a position; when it repeats, with a wait', async () => {
+    const { chat, link, clock } = await live([messageRow(1, { state: 'open', props: { content: '' } })]);
+    link.emit('events', events(10, [appended('message-1', 7, 'x')]));
+    expect(link.last('chat:subscribe').args).not.toHaveProperty('position');
+    link.last('chat:subscribe').ok(snapshot(11, [messageRow(1, { state: 'open', props: { content: 'x' } })]));
+    expect(texts(chat)).toEqual(['x']);
+    link.emit('events', events(11, [appended('message-1', 7, 'x')]));
+    expect(link.of('chat:subscribe')).toHaveLength(2);
+    clock.advance(250);
+    expect(link.of('chat:subscribe')).toHaveLength(3);
+    link.last('chat:subscribe').ok(snapshot(12, [messageRow(1)]));
+    clock.advance(10_000);
+    link.emit('events', events(20, [appended('message-1', 7, 'x')]));
+    expect(link.of('chat:subscribe')).toHaveLength(4);
+  });
+
+  it('C39: replayed events move the position on, and are not replayed again', async () => {
+    const made = await live([]);
+    for (let round = 0; round < 3; round++) {
+      const link = await reconnect(made);
+      expect(made.chat.view.getSnapshot().status).toBe('stale');
+      const at = round === 0 ? 10 : 11;
+      expect(link.last('chat:subscribe').args['position']).toEqual(position(at));
+      link.last('chat:subscribe').ok(replay(11, round === 0 ? events(10, [created(messageRow(1))]) : []));
+      expect(texts(made.chat)).toEqual(['text 1']);
+    }
+  });
+
+  it('C17: reconnects within a turn and the turns after it lose nothing', async () => {
+    const made = await live([messageRow(1, { state: 'open', props: { content: '' } })]);
+    let offset = 10;
+    for (let round = 0; round < 5; round++) {
+      made.network.link.emit('events', events(offset, [appended('message-1', 2 * round, 'a')]));
+      const link = await reconnect(made);
+      link
+        .last('chat:subscribe')
+        .ok(replay(offset + 2, events(offset + 1, [appended('message-1', 2 * round + 1, 'b')])));
+      offset += 2;
+    }
+    made.network.link.emit(
+      'events',
+      events(offset, [{ type: 'message.closed', messageId: 'message-1' }, created(messageRow(2))]),
+    );
+    expect(texts(made.chat)).toEqual(['ababababab', 'text 2']);
+  });
+
+  it('C58, C59: is busy as long as the server says so', async () => {
+    const made = await live([]);
+    made.link.emit('events', events(10, [{ type: 'turn.started', turn: turnRow('turn-1') }]));
+    expect(made.chat.view.getSnapshot().isBusy).toBe(true);
+    const link = await reconnect(made);
+    const ended = turnRow('turn-1', { status: 'completed', endedAt: '2026-01-01T00:00:01.000Z' });
+    link.last('chat:subscribe').ok(snapshot(90, [messageRow(1)], { turns: [ended] }));
+    expect(made.chat.view.getSnapshot()).toMatchObject({ isBusy: false, running: null, messages: [messageRow(1)] });
+    link.emit('events', events(90, [{ type: 'turn.started', turn: turnRow('turn-2', { background: true }) }]));
+    expect(made.chat.view.getSnapshot().isBusy).toBe(false);
+  });
+
+  it('CMD-3: ends when the chat is deleted', async () => {
+    const { chat, link } = await live();
+    link.emit('events', events(10, [{ type: 'chat.deleted' }]));
+    expect(chat.view.getSnapshot()).toMatchObject({ status: 'ended', reason: 'deleted', messages: [] });
+  });
+
+  it.each(['forbidden', 'not_found'] as const)(
+    'SUB-5: ends with %s, and asks again when somebody comes anew',
+    async (code) => {
+      const { chat, link, clock, unwatch } = await watched();
+      link.last('chat:subscribe').refuse(code);
+      expect(chat.view.getSnapshot()).toMatchObject({ status: 'ended', reason: code, error: { code } });
+      unwatch();
+      clock.advance(10_000);
+      chat.open();
+      link.last('chat:subscribe').ok(snapshot(10, [messageRow(1)]));
+      expect(chat.view.getSnapshot().status).toBe('live');
+    },
+  );
+
+  it('asks again later where the server cannot answer now', async () => {
+    const { chat, link, clock } = await watched({ ackTimeoutMs: 1_000 });
+    link.last('chat:subscribe').refuse('storage_unavailable', { retryAfterMs: 500 });
+    expect(link.of('chat:subscribe')).toHaveLength(1);
+    clock.advance(500);
+    expect(link.of('chat:subscribe')).toHaveLength(2);
+    clock.advance(1_125);
+    expect(link.of('chat:subscribe')).toHaveLength(3);
+    link.last('chat:subscribe').ok(snapshot(10, []));
+    expect(chat.view.getSnapshot().status).toBe('live');
+  });
+
+  it('follows for the first who comes, and leaves after the last has gone for a while', async () => {
+    const { chat, link, clock, unwatch } = await live();
+    chat.open();
+    unwatch();
+    unwatch();
+    clock.advance(60_000);
+    expect(link.of('chat:unsubscribe')).toHaveLength(0);
+    chat.close();
+    chat.close();
+    clock.advance(999);
+    const again = chat.view.subscribe(() => undefined);
+    clock.advance(60_000);
+    expect(link.of('chat:subscribe')).toHaveLength(1);
+    again();
+    clock.advance(1_000);
+    expect(link.last('chat:unsubscribe').args).toEqual({ chatId: CHAT });
+    link.emit('events', events(10, [created(messageRow(2))]));
+    expect(texts(chat)).toEqual(['text 1']);
+    chat.open();
+    expect(link.last('chat:subscribe').args['position']).toEqual(position(10));
+  });
+
+  it('is the same object for the same id, and another for another', async () => {
+    const { client } = await connectedScene();
+    expect(client.chat(CHAT)).toBe(client.chat(CHAT));
+    expect(client.chat(CHAT)).not.toBe(client.chat('chat-2'));
+    expect(() => client.chat('no id!')).toThrowError(expect.objectContaining({ code: 'bad_request' }));
+  });
+
+  it('SUB-8: shows presence, passes signals on, and says who is typing', async () => {
+    const { chat, link } = await live();
+    const heard: unknown[] = [];
+    chat.signals((signal) => heard.push(signal));
+    link.emit('presence', { chatId: CHAT, users: [{ userId: 'bob', typing: true }] });
+    link.emit('signal', { chatId: CHAT, requestId: 'turn-1', name: 'progress', data: 7 });
+    link.emit('signal', { chatId: 'chat-2', requestId: 'turn-1', name: 'progress', data: 8 });
+    expect(chat.view.getSnapshot().presence).toEqual([{ userId: 'bob', typing: true }]);
+    expect(heard).toEqual([{ chatId: CHAT, requestId: 'turn-1', name: 'progress', data: 7 }]);
+    chat.setTyping(true);
+    chat.setTyping(true);
+    chat.setTyping(false);
+    expect(link.of('typing').map(({ args }) => args['typing'])).toEqual([true, false]);
+  });
+
+  it('takes frames of no known form for what they are: nothing', async () => {
+    const { chat, link } = await live();
+    const before = chat.view.getSnapshot();
+    for (const body of [null, 7, [], [null], [{}], {}, [{ chatId: CHAT }], 'events']) {
+      link.emit('events', body);
+      link.emit('presence', body);
+      link.emit('signal', body);
+    }
+    expect(chat.view.getSnapshot()).toBe(before);
+    link.emit('events', [{ chatId: CHAT, epoch: 'e1', offset: 11, at: 'x', type: 'of the future', news: 1 }]);
+    expect(chat.view.getSnapshot()).toMatchObject({ status: 'live', position: position(11) });
+  });
+
+  it('a listener that throws disturbs neither the view nor the other listeners', async () => {
+    const { chat, link } = await live();
+    const uncaught = vi.spyOn(globalThis, 'queueMicrotask').mockImplementation(() => undefined);
+    const other = vi.fn();
+    chat.view.subscribe(() => {
+      throw new Error('of the page');
+    });
+    chat.view.subscribe(other);
+    link.emit('events', events(10, [created(messageRow(2))]));
+    expect(other).toHaveBeenCalledTimes(1);
+    expect(uncaught).toHaveBeenCalledTimes(1);
+    uncaught.mockRestore();
+  });
+});
+
+describe('inputs on their way', () => {
+  const accepted = (requestId: string, duplicate = false) => ({ turn: turnRow(requestId), messages: [], duplicate });
+  const own = (sequence: number, requestId: string) =>
+    messageRow(sequence, { role: 'user', requestId, assistantId: null });
+
+  it('TRN-2: stand in pending at once, until their message is there', async () => {
+    const { chat, link } = await live([]);
+    const start = chat.start('hello', { requestId: 'turn-9', onBusy: 'reject' });
+    expect(link.last('turn:start').args).toMatchObject({ requestId: 'turn-9', onBusy: 'reject' });
+    expect(chat.view.getSnapshot().pending).toEqual([
+      { requestId: 'turn-9', messages: [{ type: 'text', props: { content: 'hello' } }], error: null },
+    ]);
+    link.last('turn:start').ok(accepted('turn-9'));
+    await start;
+    expect(chat.view.getSnapshot().pending).toHaveLength(1);
+    link.emit('events', events(10, [created(own(1, 'turn-9'))]));
+    expect(chat.view.getSnapshot()).toMatchObject({ pending: [], messages: [{ sequence: 1 }] });
+  });
+
+  it('leave pending also when their message comes before the answer, and when they were known long ago', async () => {
+    const { chat, link } = await live([]);
+    const start = chat.start('hello', { requestId: 'turn-9' });
+    link.emit('events', events(10, [created(own(1, 'turn-9'))]));
+    expect(chat.view.getSnapshot().pending).toEqual([]);
+    link.last('turn:start').ok(accepted('turn-9'));
+    await start;
+    const again = chat.start('hello', { requestId: 'turn-1' });
+    expect(chat.view.getSnapshot().pending).toHaveLength(1);
+    link.last('turn:start').ok(accepted('turn-1', true));
+    await again;
+    expect(chat.view.getSnapshot().pending).toEqual([]);
+  });
+
+  it('C20: a refused one stays with its reason, until it is sent again or dismissed', async () => {
+    const { chat, link } = await live([]);
+    const refusal = chat
+      .start('hello', { requestId: 'turn-9', onBusy: 'reject' })
+      .catch((error: ChatError) => error.code);
+    link.last('turn:start').refuse('turn_busy', { details: { activeRequestId: 'turn-1' } });
+    expect(await refusal).toBe('turn_busy');
+    expect(chat.view.getSnapshot().pending).toMatchObject([
+      { requestId: 'turn-9', error: { code: 'turn_busy', details: { activeRequestId: 'turn-1' } } },
+    ]);
+    const retry = chat.retry('turn-9');
+    expect(chat.view.getSnapshot().pending).toMatchObject([{ requestId: 'turn-9', error: null }]);
+    expect(link.of('turn:start')[1]?.args).toEqual(link.of('turn:start')[0]?.args);
+    link.last('turn:start').ok(accepted('turn-9'));
+    await retry;
+    void chat.start('too much', { requestId: 'turn-10' }).catch(() => undefined);
+    link.last('turn:start').refuse('queue_full');
+    await settle();
+    chat.dismiss('turn-10');
+    expect(chat.view.getSnapshot().pending.map(({ requestId }) => requestId)).toEqual(['turn-9']);
+    await expect(chat.retry('turn-10')).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('C20, C10: one that is too large stays with its reason, and nothing was sent', async () => {
+    const { chat, link } = await live([]);
+    await expect(chat.start('x'.repeat(2_000_000))).rejects.toMatchObject({ code: 'payload_too_large' });
+    expect(chat.view.getSnapshot().pending).toMatchObject([{ error: { code: 'payload_too_large' } }]);
+    expect(link.of('turn:start')).toEqual([]);
+  });
+
+  it('C06, C52: one given up as unanswered goes when it turns out to have arrived', async () => {
+    const { chat, link, clock } = await live([]);
+    const refusal = chat
+      .start('hello', { requestId: 'turn-9', timeoutMs: 100 })
+      .catch((error: ChatError) => error.details);
+    clock.advance(100);
+    expect(await refusal).toMatchObject({ reason: 'no_answer' });
+    link.emit('events', events(10, [created(own(1, 'turn-9'))]));
+    expect(chat.view.getSnapshot().pending).toEqual([]);
+  });
+
+  it('a chat that is about to be created is not missing', async () => {
+    const { chat, link } = await watched();
+    const start = chat.start('hello', { requestId: 'turn-9', assistantId: 'echo', createChat: true });
+    link.last('chat:subscribe').refuse('not_found');
+    expect(chat.view.getSnapshot()).toMatchObject({ status: 'loading', reason: null });
+    link.last('turn:start').ok(accepted('turn-9'));
+    await start;
+    expect(link.of('chat:subscribe')).toHaveLength(2);
+    link.last('chat:subscribe').ok(snapshot(3, [own(1, 'turn-9')], { turns: [turnRow('turn-9')] }));
+    expect(chat.view.getSnapshot()).toMatchObject({ status: 'live', pending: [], isBusy: true });
+  });
+
+  it('C41, C59: stop and resume name the turn that the view shows', async () => {
+    const { chat, link } = await live([]);
+    link.emit('events', events(10, [{ type: 'turn.started', turn: turnRow('turn-2') }]));
+    void chat.stop().catch(() => undefined);
+    expect(link.last('turn:stop').args).toEqual({ chatId: CHAT, requestId: 'turn-2' });
+    const interrupted = turnRow('turn-2', { status: 'interrupted', stopReason: 'stopped', attempt: 2 });
+    link.emit(
+      'events',
+      events(11, [
+        created(messageRow(1, { requestId: 'turn-2' })),
+        { type: 'turn.ended', turn: interrupted, persisted: true },
+      ]),
+    );
+    void chat.resume().catch(() => undefined);
+    expect(link.last('turn:resume').args).toEqual({ chatId: CHAT, requestId: 'turn-2', attempt: 3 });
+    void chat.start('next', { requestId: 'turn-3' }).catch(() => undefined);
+    void chat.stop().catch(() => undefined);
+    expect(link.last('turn:stop').args).toEqual({ chatId: CHAT, requestId: 'turn-3' });
+  });
+
+  it('TRN-11: regenerates without words, and shows it until the turn is there', async () => {
+    const { chat, link } = await live([]);
+    void chat.regenerate('turn-1', { requestId: 'turn-2' });
+    expect(link.last('turn:start').args).toMatchObject({ regenerate: 'turn-1', requestId: 'turn-2' });
+    expect(chat.view.getSnapshot().pending).toEqual([{ requestId: 'turn-2', messages: [], error: null }]);
+    link.emit('events', events(10, [{ type: 'turn.started', turn: turnRow('turn-2') }]));
+    expect(chat.view.getSnapshot().pending).toEqual([]);
+  });
+});
