@@ -9,6 +9,8 @@ const npm = '^node_modules/';
 /** A built-in module that does nothing but compute: no files, sockets, processes or time. */
 const computing = '^(node:)?(assert|async_hooks|buffer|crypto|events|util)$';
 const builtin = ['core'];
+/** The program's edge: the command line, with a file per command, and what starts it. */
+const program = '^server/(main\\.ts|cli\\.ts|cli/)';
 const generated = '^server/adapters/prisma/generated/';
 
 /** A rule `from` may import nothing but `allowed` (paths), stated as what dependency-cruiser knows: the forbidden rest. */
@@ -140,7 +142,7 @@ module.exports = {
       name: 'server-config',
       comment: 'Settings are read at the edge and handed on as arguments.',
       severity: 'error',
-      from: { pathNot: ['^server/(main|app|config|cli[^/]*)\\.ts$', '^test/'] },
+      from: { pathNot: ['^server/(app|config)\\.ts$', program, '^test/'] },
       to: { path: '^server/config\\.ts$' },
     },
     only('server-config-leaf', 'Settings are words and bounds.', '^server/config\\.ts$', [
@@ -153,17 +155,17 @@ module.exports = {
       name: 'server-edge',
       comment: 'The composition root and the program are imported by nobody inside.',
       severity: 'error',
-      from: { path: '^(server|protocol|assistant|client|stores)/', pathNot: '^server/(main|cli[^/]*)\\.ts$' },
-      to: { path: '^server/(app|main|cli[^/]*)\\.ts$' },
+      from: { path: '^(server|protocol|assistant|client|stores)/', pathNot: program },
+      to: { path: ['^server/app\\.ts$', program] },
     },
     {
       name: 'server-main',
       comment:
         'Only app.ts may import everything: the program goes through it, and through the client like anyone else.',
       severity: 'error',
-      from: { path: '^server/(main|cli[^/]*)\\.ts$' },
+      from: { path: program },
       to: {
-        pathNot: ['^server/(main|app|config|cli[^/]*)\\.ts$', foundation, '^client/', '^protocol/', npm],
+        pathNot: ['^server/(app|config)\\.ts$', program, foundation, '^client/', '^protocol/', npm],
         dependencyTypesNot: builtin,
       },
     },
@@ -174,7 +176,7 @@ module.exports = {
       from: { path: '^server/' },
       to: {
         path: '^server/[^/]+\\.ts$',
-        pathNot: [foundation, '^server/(main|app|config|cli[^/]*)\\.ts$'],
+        pathNot: [foundation, '^server/(app|config)\\.ts$', program],
       },
     },
   ],

@@ -6,14 +6,14 @@ const pure = ['protocol/**/*.{ts,tsx}', 'assistant/**/*.{ts,tsx}', 'server/**/*.
 /** The client keeps its own port: a browser has no server/clock.ts. */
 const client = ['client/**/*.{ts,tsx}'];
 /** The program's edge: environment, signals, exit code, words on a terminal. */
-const edge = ['server/main.ts', 'server/cli*.ts'];
+const edge = ['server/main.ts', 'server/cli.ts', 'server/cli/**/*.ts'];
 const clocks = ['server/clock.ts', 'client/clock.ts'];
 const idSources = ['server/id-source.ts'];
 
 const timers = ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval', 'clearImmediate'];
 const time = 'Time comes in through the clock port (clock.ts), so that a test can own it.';
 const chance = 'Ids and chance come in through the id source port (id-source.ts), so that a test can own them.';
-const environment = 'Only main.ts and cli*.ts see the process; everything else gets its settings as arguments.';
+const environment = 'Only main.ts, cli.ts and cli/ see the process; everything else gets its settings as arguments.';
 
 const timeGlobals = [...timers, 'performance'].map((name) => ({ name, message: time }));
 const chanceProperties = [

@@ -5,6 +5,7 @@ import { agentMadeId, assistantId, id, principalId } from './ids.js';
 import { json, jsonObject } from './json.js';
 import { message, turnInput } from './message.js';
 import { step, stepStatus } from './step.js';
+import { wellFormed } from './text.js';
 import { turn, turnError } from './turn.js';
 
 /** Section 6: what agents say and hear on the namespace `/agents`. */
@@ -58,7 +59,7 @@ export const agentCommands = {
     z.object({
       agentId: principalId,
       assistants: z
-        .array(z.object({ assistantId, name: z.string().min(1).max(200).optional() }))
+        .array(z.object({ assistantId, name: z.string().min(1).max(200).transform(wellFormed).optional() }))
         .min(1)
         .max(1000),
       concurrency: z.int().min(1).max(1000).default(10),

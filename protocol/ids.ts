@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { wellFormed } from './text.js';
 
 /** Ids of chats, turns, messages, steps, stacks, blocks and threads. */
 export const id = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, { error: 'expected 1 to 64 letters, digits, _ or -' });
@@ -12,8 +13,15 @@ export const assistantId = z
   .string()
   .regex(/^[A-Za-z0-9_.:-]{1,200}$/, { error: 'expected 1 to 200 letters, digits, _ . : or -' });
 
-/** Names of users, teams and tenants come from elsewhere: any text that a column holds. */
-export const principalId = z.string().min(1).max(200);
+/**
+ * Names of users, teams and tenants come from elsewhere: any text that a column holds. A name is compared as it stands,
+ * so what storage would have to change is refused and not replaced.
+ */
+export const principalId = z
+  .string()
+  .min(1)
+  .max(200)
+  .refine((text) => wellFormed(text) === text, { error: 'expected well-formed text' });
 
 /** ISO 8601, UTC, with milliseconds. */
 export const isoTime = z.iso.datetime({ precision: 3 });

@@ -1,19 +1,20 @@
 import { z } from 'zod';
 import { metadata } from './chat.js';
 import { agentMadeId, assistantId, id } from './ids.js';
-import { json, jsonObject } from './json.js';
+import { isForbiddenKey, json, jsonObject } from './json.js';
 import { messageType, role } from './message.js';
 import { normalPath, parsePath, PathFault } from './path.js';
 import { stepType } from './step.js';
+import { wellFormed } from './text.js';
 
-/** A path into props, checked and without a leading `props.`. */
+/** A path into props, checked, well-formed and without a leading `props.`. */
 export const path = z
   .string()
   .max(4096)
   .transform((text, context) => {
     try {
       parsePath(text);
-      return normalPath(text);
+      return wellFormed(normalPath(text));
     } catch (error) {
       if (!(error instanceof PathFault)) throw error;
       context.addIssue({ code: 'custom', message: error.message });
@@ -22,8 +23,9 @@ export const path = z
   });
 
 const somewhere = path.refine((text) => text !== '', { error: 'expected a path' });
-const spaceKey = z.string().min(1).max(200);
-export const signalName = z.string().min(1).max(200);
+const name = z.string().min(1).max(200).transform(wellFormed);
+const spaceKey = name.refine((key) => !isForbiddenKey(key), { error: 'this key is not allowed' });
+export const signalName = name;
 
 /**
  * What an assistant does to its turn, one by one (section 6). Text in `append` is kept as it came: a lone half of a pair

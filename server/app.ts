@@ -29,6 +29,8 @@ import { createHttpServer } from './wire/http/server.js';
 import { createRateLimit } from './wire/rate-limit.js';
 import { createSocketServer } from './wire/socket-server.js';
 
+export { ConfigError, readConfig, type Config } from './config.js';
+
 /** What an embedding program may bring of its own. */
 export interface TurnstreamOptions {
   readonly config: Config;
@@ -159,6 +161,7 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
       sockets.close();
       server.closeAllConnections();
       await settlesWithin(clock, env.writes.idle(), HEALTH_MS);
+      env.writes.close();
       sessions.close();
       await journal.close();
       await store.close();
@@ -176,6 +179,30 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
       await close();
     },
   };
+}
+
+/**
+ * Brings the database to the schema of this program.
+ *
+ * @returns the migrations that were applied now
+ * @throws {Error} a data directory that another server uses; a database that cannot be opened
+ */
+export async function migrateDatabase(config: Config): Promise<readonly string[]> {
+  const claim = claimDataDirectory(config.dataDir);
+  try {
+    let applied: readonly string[] = [];
+    const store = await openPrismaStore({
+      url: config.databaseUrl,
+      clock: systemClock,
+      ids: systemIds,
+      onTransaction: () => undefined,
+      onMigrated: (names) => (applied = names),
+    });
+    await store.close();
+    return applied;
+  } finally {
+    claim.release();
+  }
 }
 
 async function healthOf({ store, journal, gate, clock }: Environment) {

@@ -1,50 +1,40 @@
 import { existsSync } from 'node:fs';
-import { createTurnstream, type Turnstream } from './app.js';
-import { ConfigError, readConfig } from './config.js';
-import { createLog } from './log.js';
+import { readArguments } from './cli/arguments.js';
+import { COMMANDS } from './cli/commands.js';
+import { help, helpFor } from './cli/help.js';
+import { UsageError } from './cli/usage-error.js';
+import { SERVER_VERSION } from './version.js';
 
-/** Exit codes: 0 all went well, 1 it failed, 2 a bad setting or argument. */
+/** Picks the command and runs it. Exit codes: 0 all went well, 1 it failed, 2 a bad setting or argument. */
 export async function runCli(args: readonly string[]): Promise<number> {
-  const [command = 'serve'] = args;
-  if (existsSync('.env')) process.loadEnvFile('.env');
   try {
-    if (command === 'serve') return await serve();
-    console.error(`turnstream: there is no command ${command}`);
-    return 2;
+    if (existsSync('.env')) process.loadEnvFile('.env');
+    return await run(args);
   } catch (error) {
     console.error(`turnstream: ${error instanceof Error ? error.message : String(error)}`);
-    return error instanceof ConfigError ? 2 : 1;
+    return isMisuse(error) ? 2 : 1;
   }
 }
 
-/** Serves until it is told to stop. A first signal drains (LIF-1), a second one ends at once. */
-async function serve(): Promise<number> {
-  const config = readConfig(process.env);
-  const log = createLog(config.logLevel);
-  process.on('unhandledRejection', (reason) => log.error({ err: reason }, 'a rejection that nobody handled'));
-  const turnstream = await createTurnstream({ config, log });
-  console.log(`Turnstream listening on ${turnstream.url}`);
-  await untilTold(turnstream);
+async function run(args: readonly string[]): Promise<number> {
+  const [first = ''] = args;
+  if (first === '--help' || first === '-h') return say(help());
+  if (first === '--version' || first === '-v') return say(`${SERVER_VERSION}\n`);
+  const isNamed = first !== '' && !first.startsWith('-');
+  const name = isNamed ? first : 'serve';
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (!command) throw new UsageError(`there is no command ${name}; turnstream --help lists them`);
+  const call = readArguments(name, command, isNamed ? args.slice(1) : args);
+  if (call.options.help) return say(helpFor(name, command));
+  if (call.options.version) return say(`${SERVER_VERSION}\n`);
+  const execute = await command.load();
+  return execute(call);
+}
+
+function say(text: string): number {
+  process.stdout.write(text);
   return 0;
 }
 
-/** npm passes a terminal's Ctrl-C on that the terminal has already delivered: the same signal again this soon is no second one. */
-const ECHO_MS = 300;
-
-async function untilTold(turnstream: Turnstream): Promise<void> {
-  // Keeps the process alive until everything is stored and closed.
-  const alive = setInterval(() => undefined, 60_000);
-  await new Promise<void>((done, failed) => {
-    let toldAt: number | null = null;
-    const told = (): void => {
-      const now = performance.now();
-      if (toldAt === null) {
-        toldAt = now;
-        turnstream.drain().then(done, failed);
-      } else if (now - toldAt > ECHO_MS) process.exit(1);
-    };
-    process.on('SIGTERM', told);
-    process.on('SIGINT', told);
-  });
-  clearInterval(alive);
-}
+/** A setting is refused by a class that only the commands that read settings have loaded. */
+const isMisuse = (error: unknown): boolean => error instanceof UsageError || (error instanceof Error && error.name === 'ConfigError');

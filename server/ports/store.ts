@@ -32,7 +32,10 @@ export interface Store {
 
   /** One more than the highest sequence that was ever given in the chat; 1 for a new chat. */
   nextSequence(chatId: string): Promise<number>;
-  /** Stores messages of a chat, upserting by id, all or none. An empty list is a success. */
+  /**
+   * Stores messages of a chat, upserting by id, all or none. An empty list is a success; one that was deleted stays so.
+   * @throws {ChatError} `not_found` for a chat that is not there; `conflict` where an id or a sequence is another message's
+   */
   saveMessages(chatId: string, messages: readonly Message[]): Promise<void>;
   /** Ascending by sequence; [] for an unknown or deleted chat. */
   getMessages(chatId: string, query: MessageQuery): Promise<Message[]>;
@@ -57,7 +60,10 @@ export interface Store {
 
   // Steps
 
-  /** Stores steps, upserting by id, all or none. A completed step is never changed back. */
+  /**
+   * Stores steps, upserting by id, all or none. A completed step is never changed back.
+   * @throws {ChatError} `not_found` for a chat that is not there; `conflict` where an id or a sequence is another step's
+   */
   saveSteps(steps: readonly StepRecord[]): Promise<void>;
   /** @throws {ChatError} `not_found` */
   updateStep(stepId: string, patch: StepPatch, at: string): Promise<Step>;
@@ -73,8 +79,11 @@ export interface Store {
   // Write transactions of turns (TRN-8)
 
   /**
-   * Stores these writes in one transaction, all or none. Writing one again changes nothing.
-   * @throws {ChatError} `conflict` (details: {requestId}) where a begin meets a request or chat id that is taken by another; `storage_unavailable`
+   * Stores these writes in one transaction, all or none. Writing one again changes nothing, and undoes nothing that came
+   * after it. The end of a turn whose chat is not there any more is a success that stores nothing.
+   * @throws {ChatError} with details {requestId} where it can be told: `conflict` where a request id, a new chat's id, the
+   *   id of a message or step, or a sequence is taken by another; `not_found` for a begin in a chat that is not there;
+   *   `storage_unavailable`
    */
   write(batch: readonly TurnWrite[]): Promise<void>;
 

@@ -102,7 +102,12 @@ async function store(session: ChatSession, live: LiveTurn): Promise<EndedTurn> {
   session.settle();
   session.queue.remove(live);
   session.turnOver();
-  if (!isStored) void stored.then(() => savedLate(session, live, unsavedBytes));
+  if (!isStored) {
+    stored.then(
+      () => savedLate(session, live, unsavedBytes),
+      () => undefined, // the process ends: the journal keeps it
+    );
+  }
   return end;
 }
 

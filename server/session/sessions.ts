@@ -6,7 +6,9 @@ import type { Environment } from './environment.js';
 import { KeyedMutex } from './keyed-mutex.js';
 import { advance } from './run-turn.js';
 
+/** How often it is looked what nobody needs any more; more often where logs are kept for a shorter time. */
 const SWEEP_MS = 10_000;
+const SHORTEST_SWEEP_MS = 100;
 
 /** The chats in memory: each has one session, from the first who needs it until nobody would miss it (LIF-3). */
 export class Sessions {
@@ -51,7 +53,7 @@ export class Sessions {
 
   keep(session: ChatSession): void {
     this.#sessions.set(session.chatId, session);
-    this.#sweeper ??= this.env.clock.after(SWEEP_MS, () => this.#sweep());
+    this.#sweeper ??= this.env.clock.after(this.#sweepMs, () => this.#sweep());
   }
 
   /** Lets go of a deleted chat. */
@@ -114,10 +116,14 @@ export class Sessions {
       const idleMs = clock.monotonic() - session.lastUsed;
       if (idleMs >= settings.logTtlMs) session.forgetPast();
       const isEmpty = session.log.bytes === 0;
-      if (session.isIdle && isEmpty && idleMs >= Math.min(SWEEP_MS, settings.logTtlMs)) this.drop(session);
+      if (session.isIdle && isEmpty && idleMs >= this.#sweepMs) this.drop(session);
       else advance(session);
     }
-    this.#sweeper = this.#sessions.size === 0 ? null : clock.after(SWEEP_MS, () => this.#sweep());
+    this.#sweeper = this.#sessions.size === 0 ? null : clock.after(this.#sweepMs, () => this.#sweep());
+  }
+
+  get #sweepMs(): number {
+    return Math.min(SWEEP_MS, Math.max(SHORTEST_SWEEP_MS, this.env.settings.logTtlMs));
   }
 
   #measure(): void {

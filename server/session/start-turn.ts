@@ -92,8 +92,8 @@ function mustHaveRoom(session: ChatSession, onBusy: OnBusy): void {
       return;
     }
     case 'interrupt':
-      // The one that ends makes room for this one.
-      if (isFull && !queue.active) throw new ChatError('queue_full');
+      // The running one ends and makes room for this one.
+      if (isFull && queue.active?.turn.status !== 'running') throw new ChatError('queue_full');
       return;
     case 'enqueue':
       if (isFull && queue.isBusy)
@@ -248,8 +248,14 @@ export function place(session: ChatSession, live: LiveTurn, onBusy: OnBusy): voi
     session.turnOver();
     return;
   }
-  session.queue.enqueueFirst(live);
   const { active } = session.queue;
-  if (active) void endTurn(session, active, { status: 'interrupted', stopReason: 'superseded' });
+  if (active?.state.phase === 'waiting' && active.turn.status === 'queued') {
+    // It has not begun: it is one of those that are queued.
+    active.state.cancel();
+    active.state = { phase: 'queued' };
+    session.queue.yield();
+  }
+  session.queue.enqueueFirst(live);
+  if (session.queue.active) void endTurn(session, session.queue.active, { status: 'interrupted', stopReason: 'superseded' });
   else session.turnOver();
 }

@@ -28,6 +28,12 @@ export class TurnQueue {
     this.#waiting.unshift(live);
   }
 
+  /** The active turn has not begun yet: it waits again, before all others. */
+  yield(): void {
+    if (this.active) this.#waiting.unshift(this.active);
+    this.active = undefined;
+  }
+
   /** Makes the first waiting turn the active one, where none is. */
   advance(): LiveTurn | undefined {
     if (this.active) return undefined;

@@ -27,6 +27,7 @@ interface Item {
 export class WriteQueue {
   readonly #ready: Item[] = [];
   #isRunning = false;
+  #isClosed = false;
   #pending = 0;
   #idle = new Deferred<void>();
 
@@ -56,6 +57,11 @@ export class WriteQueue {
     void item.stored.promise.catch(() => undefined).then(() => this.#settled());
     this.#enqueue(item);
     return item.stored.promise;
+  }
+
+  /** Nothing is tried again from now on: what waits is rejected. */
+  close(): void {
+    this.#isClosed = true;
   }
 
   /** Resolves when nothing waits or runs. */
@@ -101,7 +107,9 @@ export class WriteQueue {
 
   #failed(item: Item, error: unknown): void {
     const { clock, ids, log } = this.needs;
-    const isFinal = error instanceof ChatError && !error.retryable;
+    // The end of a turn is never given up: whatever stands in its way may pass.
+    const isEndless = item.deadline === Infinity;
+    const isFinal = this.#isClosed || (!isEndless && error instanceof ChatError && !error.retryable);
     const backOff = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** item.tries) * (0.5 + ids.fraction() / 2);
     item.tries++;
     if (isFinal || clock.monotonic() + backOff > item.deadline) {

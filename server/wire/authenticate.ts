@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parse, principalId, userRole, wellFormed } from '../../protocol/index.js';
+import { parse, principalId, userRole } from '../../protocol/index.js';
 import type { Identity } from '../session/identity.js';
 
 /** What a caller shows: a bearer token, and what they say of themselves (CON-1). */
@@ -15,13 +15,10 @@ export interface Authenticator {
   authenticate(credentials: Credentials): Promise<Identity>;
 }
 
-/** A name is compared and stored as it stands, so what storage would have to change is refused and not replaced. */
-const name = principalId.refine((text) => wellFormed(text) === text, { error: 'expected well-formed text' });
-
 const claims = z.object({
-  userId: name.default('local'),
-  teamId: name.nullable().default(null),
-  tenantId: name.nullable().default(null),
+  userId: principalId.default('local'),
+  teamId: principalId.nullable().default(null),
+  tenantId: principalId.nullable().default(null),
   roles: z
     .array(userRole)
     .min(1)

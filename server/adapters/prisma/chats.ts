@@ -24,12 +24,12 @@ export async function createChat(database: Database, { lastMessageAt, metadata, 
 }
 
 export async function getChat(database: Database, chatId: string): Promise<Chat | null> {
-  const row = await database.read((client) => client.agentChat.findUnique({ where: { chatId, deletedAt: null } }));
+  const row = await database.read((client) => client.agentChat.findFirst({ where: { chatId, deletedAt: null } }));
   return row && chatOf(row);
 }
 
 export async function isChatIdTaken(database: Database, chatId: string): Promise<boolean> {
-  const row = await database.read((client) => client.agentChat.findUnique({ where: { chatId }, select: { id: true } }));
+  const row = await database.read((client) => client.agentChat.findFirst({ where: { chatId }, select: { id: true } }));
   return row !== null;
 }
 
@@ -79,7 +79,7 @@ export async function deleteChat(database: Database, chatId: string, at: string)
 /** One more than the highest sequence that was ever given in the chat. */
 export async function nextSequence(database: Database, chatId: string): Promise<number> {
   const row = await database.read((client) =>
-    client.agentChat.findUnique({ where: { chatId }, select: { lastSequence: true } }),
+    client.agentChat.findFirst({ where: { chatId }, select: { lastSequence: true } }),
   );
   return (row?.lastSequence ?? 0) + 1;
 }

@@ -1,6 +1,7 @@
 import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils';
 import { ChatError } from '../../../protocol/index.js';
 import { PrismaClient } from './generated/sqlite/client.js';
+import { Lanes } from './lanes.js';
 import type { Sql, TransactionRunner } from './sql.js';
 import { storageError } from './storage-error.js';
 
@@ -19,8 +20,10 @@ export interface DatabaseOptions {
 export class Database {
   readonly #client: PrismaClient;
   readonly #running = new Set<Promise<unknown>>();
-  /** Settles when the last write in the row has had its turn. */
-  #lastWrite: Promise<unknown> = Promise.resolve();
+  /** A few, so that a long read does not hold up short ones; not all, or a thousand at once would hold the event loop. */
+  readonly #reads = new Lanes(4);
+  /** Two writers at once would refuse each other: the database has one lock, and nobody waits for it. */
+  readonly #writes = new Lanes(1);
   #closed: Promise<void> | undefined;
 
   constructor(private readonly options: DatabaseOptions) {
@@ -28,19 +31,22 @@ export class Database {
     this.#client = new PrismaClient({ adapter: options.adapter, errorFormat: 'minimal' });
   }
 
-  /** Reads. Each statement sees what was committed before it. */
+  /**
+   * Reads. Each statement sees what was committed before it. One row is asked for by `findFirst`: the client joins calls
+   * of `findUnique` that come together into one statement, which fails when a thousand do.
+   */
   read<T>(work: (client: PrismaClient) => Promise<T>): Promise<T> {
-    return this.#run('read', () => work(this.#client));
+    return this.#run('read', () => this.#reads.run(() => work(this.#client)));
   }
 
   /** One statement that writes, and is a transaction by itself. */
   write<T>(work: (client: PrismaClient) => Promise<T>): Promise<T> {
-    return this.#run('write', () => this.#inTurn(() => work(this.#client)));
+    return this.#run('write', () => this.#writes.run(() => work(this.#client)));
   }
 
   /** Statements that are stored all or none. */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.#run('write', () => this.#inTurn(() => this.options.writer.transaction(work)));
+    return this.#run('write', () => this.#writes.run(() => this.options.writer.transaction(work)));
   }
 
   /** Takes no more work, waits for what is running and closes the connections. */
@@ -53,13 +59,6 @@ export class Database {
     await Promise.allSettled(this.#running);
     await this.#client.$disconnect();
     await this.options.writer.close();
-  }
-
-  /** Two writers at once would refuse each other: the database has one lock, and nobody waits for it. */
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#lastWrite.then(work);
-    this.#lastWrite = turn.catch(() => undefined);
-    return turn;
   }
 
   async #run<T>(kind: TransactionKind, work: () => Promise<T>): Promise<T> {

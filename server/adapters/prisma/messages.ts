@@ -59,9 +59,7 @@ function conditionsOf(chatId: string, query: MessageQuery): { where: string; arg
 }
 
 export async function getMessage(database: Database, messageId: string): Promise<Message | null> {
-  const row = await database.read((client) =>
-    client.agentMessage.findUnique({ where: { messageId, deletedAt: null } }),
-  );
+  const row = await database.read((client) => client.agentMessage.findFirst({ where: { messageId, deletedAt: null } }));
   return row && messageOf(row);
 }
 

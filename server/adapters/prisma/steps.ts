@@ -39,9 +39,7 @@ export async function updateStep(database: Database, stepId: string, patch: Step
   };
   const [row] = await database.write((client) => client.agentStep.updateManyAndReturn({ where, data }));
   if (row) return stepOf(row);
-  const unchanged = await database.read((client) =>
-    client.agentStep.findUnique({ where: { stepId, deletedAt: null } }),
-  );
+  const unchanged = await database.read((client) => client.agentStep.findFirst({ where: { stepId, deletedAt: null } }));
   if (!unchanged) throw new ChatError('not_found');
   return stepOf(unchanged);
 }
@@ -69,7 +67,7 @@ const LAST_INCOMPLETE =
 export async function lastIncompleteStep(database: Database, chatId: string): Promise<Step | null> {
   const row = await database.read(async (client) => {
     const [found] = await client.$queryRawUnsafe<{ stepId: string }[]>(LAST_INCOMPLETE, chatId);
-    return found ? client.agentStep.findUnique({ where: { stepId: found.stepId } }) : null;
+    return found ? client.agentStep.findFirst({ where: { stepId: found.stepId } }) : null;
   });
   return row && stepOf(row);
 }

@@ -3,7 +3,7 @@ import type { Database } from './database.js';
 import { turnRecordOf } from './rows.js';
 
 export async function getTurn(database: Database, requestId: string): Promise<TurnRecord | null> {
-  const row = await database.read((client) => client.agentTurn.findUnique({ where: { requestId, deletedAt: null } }));
+  const row = await database.read((client) => client.agentTurn.findFirst({ where: { requestId, deletedAt: null } }));
   return row && turnRecordOf(row);
 }
 
@@ -29,7 +29,7 @@ export async function listTurns(database: Database, chatId: string, query: TurnQ
   return database.read(async (client) => {
     let bound: { id: { lt: number } } | undefined;
     if (before !== undefined) {
-      const row = await client.agentTurn.findUnique({ where: { requestId: before, chatId }, select: { id: true } });
+      const row = await client.agentTurn.findFirst({ where: { requestId: before, chatId }, select: { id: true } });
       if (!row) return [];
       bound = { id: { lt: row.id } };
     }
@@ -56,7 +56,7 @@ export async function queuedTurns(database: Database): Promise<TurnRecord[]> {
 
 export async function isRequestIdTaken(database: Database, requestId: string): Promise<boolean> {
   const row = await database.read((client) =>
-    client.agentTurn.findUnique({ where: { requestId }, select: { id: true } }),
+    client.agentTurn.findFirst({ where: { requestId }, select: { id: true } }),
   );
   return row !== null;
 }

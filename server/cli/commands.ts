@@ -1,0 +1,47 @@
+import type { OptionName, Options } from './options.js';
+
+/** A command line that was understood. */
+export interface Call {
+  /** One word per name in {@link Command.words}. */
+  readonly words: readonly string[];
+  readonly options: Options;
+}
+
+export interface Command {
+  /** The names of what stands behind the command; the last one takes the rest of the line where it ends in `...`. */
+  readonly words: readonly string[];
+  readonly summary: string;
+  readonly options: readonly OptionName[];
+  /** Loads the command only when it is wanted: `say` needs no database. Its result is the exit code. */
+  readonly load: () => Promise<(call: Call) => Promise<number>>;
+}
+
+const TO_SERVER = ['url', 'token', 'user'] as const;
+
+/** What the program can do, by name. */
+export const COMMANDS: Readonly<Record<string, Command>> = {
+  serve: {
+    words: [],
+    summary: 'serves chats until it is told to stop; settings are environment variables',
+    options: [],
+    load: async () => (await import('./serve.js')).serve,
+  },
+  migrate: {
+    words: [],
+    summary: 'brings the database to this version and says what it did (serve does so by itself)',
+    options: [],
+    load: async () => (await import('./migrate.js')).migrate,
+  },
+  say: {
+    words: ['CHAT', 'TEXT...'],
+    summary: 'says something in a chat, new or old, and prints the answer as it comes',
+    options: [...TO_SERVER, 'assistant'],
+    load: async () => (await import('./say.js')).say,
+  },
+  tail: {
+    words: ['CHAT'],
+    summary: 'follows a chat until Ctrl-C',
+    options: TO_SERVER,
+    load: async () => (await import('./tail.js')).tail,
+  },
+};

@@ -1,0 +1,34 @@
+/** An option of the command line. */
+interface Option {
+  readonly type: 'string' | 'boolean';
+  readonly short?: string;
+  /** What its value is, for the help; none for a switch. */
+  readonly value?: string;
+  readonly meaning: string;
+}
+
+/** Every option that a command may take. */
+export const OPTIONS = {
+  url: { type: 'string', value: 'URL', meaning: 'where the server listens (TURNSTREAM_URL, else http://127.0.0.1:3000)' },
+  token: { type: 'string', value: 'TOKEN', meaning: 'who you are, where the server asks for it (TURNSTREAM_TOKEN)' },
+  user: { type: 'string', value: 'USER', meaning: 'who you say you are, where the server does not ask (default local)' },
+  assistant: { type: 'string', value: 'ID', meaning: 'who answers (the chat’s assistant; in a new chat echo)' },
+  help: { type: 'boolean', short: 'h', meaning: 'shows this' },
+  version: { type: 'boolean', short: 'v', meaning: 'shows the version' },
+} as const satisfies Record<string, Option>;
+
+export type OptionName = keyof typeof OPTIONS;
+
+/** What was given. */
+export type Options = { readonly [N in OptionName]?: (typeof OPTIONS)[N]['type'] extends 'string' ? string : boolean };
+
+/** One line of help per option. */
+export function describeOptions(names: readonly OptionName[]): string {
+  const rows = names.map((name) => {
+    const option: Option = OPTIONS[name];
+    const short = option.short === undefined ? '    ' : `-${option.short}, `;
+    return [`${short}--${name}${option.value === undefined ? '' : ` ${option.value}`}`, option.meaning] as const;
+  });
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return rows.map(([left, meaning]) => `  ${left.padEnd(width)}  ${meaning}`).join('\n');
+}
