@@ -13,8 +13,9 @@ export const path = z
   .max(4096)
   .transform((text, context) => {
     try {
-      parsePath(text);
-      return wellFormed(normalPath(text));
+      const normal = wellFormed(normalPath(text));
+      parsePath(normal);
+      return normal;
     } catch (error) {
       if (!(error instanceof PathFault)) throw error;
       context.addIssue({ code: 'custom', message: error.message });

@@ -14,15 +14,15 @@ const INDEX = /^(0|[1-9]\d*)$/;
 /** A write that the rules refuse; the message says why. */
 export class PathFault extends Error {}
 
-/** The path as events carry it: without a leading `props.`. */
+/** The path as events carry it: without a leading `props.`. To be done once, where a path comes in: what is left may begin with a key `props`. */
 export function normalPath(path: string): string {
   return path.startsWith('props.') ? path.slice('props.'.length) : path;
 }
 
-/** @throws {PathFault} empty or forbidden segments, or more than 64 */
+/** The segments of a path in its normal form. @throws {PathFault} empty or forbidden segments, or more than 64 */
 export function parsePath(path: string): readonly string[] {
   if (path === '') return [];
-  const segments = normalPath(path).split('.');
+  const segments = path.split('.');
   if (segments.length > MAX_PATH_SEGMENTS) throw new PathFault(`a path has at most ${MAX_PATH_SEGMENTS} segments`);
   for (const segment of segments) {
     if (segment === '') throw new PathFault('a path has no empty segments');

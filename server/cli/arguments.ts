@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { Call, Command } from './commands.js';
+import type { Call, Command } from './command.js';
 import { OPTIONS, type OptionName, type Options } from './options.js';
 import { UsageError } from './usage-error.js';
 

@@ -1,4 +1,5 @@
-import { COMMANDS, type Command } from './commands.js';
+import type { Command } from './command.js';
+import { COMMANDS } from './commands.js';
 import { describeOptions } from './options.js';
 
 const lineOf = (name: string, { words }: Command): string => [name, ...words].join(' ');

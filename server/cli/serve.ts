@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Assistant } from '../../assistant/assistant.js';
-import { createTurnstream, type Turnstream } from '../app.js';
+import { createTurnstream, type Assistant, type Turnstream } from '../app.js';
 import { ConfigError, readConfig, type Config } from '../config.js';
 import { createLog } from '../log.js';
 import { onTold } from './told.js';
@@ -34,13 +33,18 @@ async function loadAssistants({ assistants }: Config): Promise<Assistant[]> {
 
 /** @throws {ConfigError} a module that cannot be loaded, or is none of assistants */
 async function loadModule(path: string): Promise<readonly Assistant[]> {
-  const module = await import(pathToFileURL(resolve(path)).href).catch((error: unknown) => {
-    throw new ConfigError('ASSISTANTS', `${path} cannot be loaded: ${error instanceof Error ? firstLine(error.message) : String(error)}`);
-  });
-  const { default: exported } = module as { readonly default?: unknown };
+  const { default: exported } = await importModule(path);
   const list: readonly unknown[] = Array.isArray(exported) ? exported : [exported];
   if (list.length > 0 && list.every(isAssistant)) return list;
   throw new ConfigError('ASSISTANTS', `${path} exports no assistant as its default`);
+}
+
+async function importModule(path: string): Promise<{ readonly default?: unknown }> {
+  try {
+    return (await import(pathToFileURL(resolve(path)).href)) as { readonly default?: unknown };
+  } catch (error) {
+    throw new ConfigError('ASSISTANTS', `${path} cannot be loaded: ${firstLine(error instanceof Error ? error.message : String(error))}`);
+  }
 }
 
 function isAssistant(candidate: unknown): candidate is Assistant {

@@ -1,5 +1,5 @@
 import type { Chat } from '../../client/index.js';
-import type { Call } from './commands.js';
+import type { Call } from './command.js';
 import { openLine } from './line.js';
 import { endWithReader, note, print } from './terminal.js';
 import { onTold } from './told.js';

@@ -1,5 +1,4 @@
 /** What would move a cursor, ring or recolour: somebody else's text must not steer this terminal. Tabs and line ends may stay. */
-// eslint-disable-next-line no-control-regex -- they are what is looked for
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
 export const harmless = (text: string): string => text.replace(CONTROLS, '\uFFFD');

@@ -21,9 +21,14 @@ export class Coalescer {
   constructor(
     private readonly clock: Clock,
     /** Length of the window in milliseconds; 0: one turn of the event loop. */
-    readonly windowMs: number,
+    private readonly shortestMs: number,
     private readonly pump: Pump,
   ) {}
+
+  /** The window as it is now, in milliseconds; 0: what comes in one turn of the event loop. */
+  get windowMs(): number {
+    return this.shortestMs === 0 ? 0 : Math.max(this.shortestMs, ADAPT * this.#lastFlushMs);
+  }
 
   /** The buffer is flushed at the end of the window. */
   add(buffer: AppendBuffer): void {
@@ -31,7 +36,7 @@ export class Coalescer {
     if (this.#isArmed) return;
     this.#isArmed = true;
     if (this.windowMs === 0) this.clock.soon(() => this.#flush());
-    else this.clock.after(Math.max(this.windowMs, ADAPT * this.#lastFlushMs), () => this.#flush());
+    else this.clock.after(this.windowMs, () => this.#flush());
   }
 
   #flush(): void {

@@ -1,17 +1,20 @@
-import { ChatError, type Args, type Message } from '../../protocol/index.js';
+import { ChatError, tooLarge, type Args, type Message } from '../../protocol/index.js';
 import type { ChatSession } from './chat-session.js';
 import type { LiveTurn } from './live-turn.js';
+import { messageBytes } from './message-buffer.js';
 import { Undo } from './undo.js';
 
 /** CMD-4: what people do to messages passes through the chat's single writer, also while a turn runs. */
 
-/** Edits a closed message. @throws {ChatError} `conflict` while it is open, `not_found` */
+/** Edits a closed message. @throws {ChatError} `conflict` while it is open, `not_found`, `payload_too_large` */
 export async function updateMessage(session: ChatSession, args: Args<'message:update'>): Promise<Message> {
   const { messageId, ...patch } = args;
   const live = holderOf(session, messageId);
   if (live) return updateBuffered(session, live, args);
   const stored = await session.env.store.getMessage(messageId);
   if (stored?.chatId !== session.chatId || isSuperseded(session, messageId)) throw new ChatError('not_found');
+  const { maxMessageBytes } = session.env.settings.limits;
+  if (messageBytes({ ...stored, ...definedOf(patch) }) > maxMessageBytes) throw tooLarge('maxMessageBytes', maxMessageBytes);
   const message = await session.env.store.updateMessage(messageId, definedOf(patch), session.now);
   session.messageStored(messageId, message);
   session.emit({

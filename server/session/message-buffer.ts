@@ -22,8 +22,15 @@ import { Undo } from './undo.js';
 /** What a message takes beside its props: ids, times, names. A round figure. */
 const MESSAGE_OVERHEAD_BYTES = 256;
 
+/** Bytes that a text in JSON has around it. */
+const QUOTES = 2;
+
 /** Bytes of a value as JSON in UTF-8. */
 export const jsonBytes = (value: Json): number => utf8Bytes(JSON.stringify(value));
+
+/** What a message counts (DAT-3): all that its author chooses, and the overhead. */
+export const messageBytes = ({ props, metadata = null }: { readonly props: JsonObject; readonly metadata?: JsonObject | null | undefined }): number =>
+  jsonBytes(props) + jsonBytes(metadata) + MESSAGE_OVERHEAD_BYTES;
 
 /**
  * The messages of one attempt, in memory until the attempt is stored. Every change is an event folded by the one fold;
@@ -72,7 +79,7 @@ export class MessageBuffer {
   create(message: Message, room: number, undo: Undo): EventBody[] {
     if (this.#messages.size >= this.limits.maxMessagesPerTurn)
       throw tooLarge('maxMessagesPerTurn', this.limits.maxMessagesPerTurn);
-    this.#account(message.messageId, jsonBytes(message.props) + MESSAGE_OVERHEAD_BYTES, room, undo);
+    this.#account(message.messageId, messageBytes(message), room, undo);
     this.#put(message, undo);
     return [{ type: 'message.created', ...ofTurn(message), message }];
   }
@@ -86,14 +93,14 @@ export class MessageBuffer {
     const shown = wellFormed(head);
     this.#hold(messageId, path, half, undo);
     if (shown === '') return [];
-    this.#account(messageId, (this.#bytesOf.get(messageId) ?? 0) + utf8Bytes(shown), room, undo);
+    this.#account(messageId, (this.#bytesOf.get(messageId) ?? 0) + jsonBytes(shown) - QUOTES, room, undo);
     return this.#change(message, { type: 'message.appended', messageId, path, from, text: shown }, undo);
   }
 
   replace(messageId: string, type: string | undefined, props: JsonObject, room: number, undo: Undo): EventBody[] {
     const message = this.#open(messageId);
     if (!message) return [];
-    this.#account(messageId, jsonBytes(props) + MESSAGE_OVERHEAD_BYTES, room, undo);
+    this.#account(messageId, messageBytes({ ...message, props }), room, undo);
     this.#dropHalves(messageId, undo);
     return this.#change(
       message,
@@ -139,7 +146,7 @@ export class MessageBuffer {
 
   /** A person's edit of a closed message (CMD-4). */
   update(message: Message, room: number, undo: Undo): EventBody[] {
-    this.#account(message.messageId, jsonBytes(message.props) + MESSAGE_OVERHEAD_BYTES, room, undo);
+    this.#account(message.messageId, messageBytes(message), room, undo);
     this.#put(message, undo);
     return [{ type: 'message.updated', ...ofTurn(message), message }];
   }
@@ -179,7 +186,7 @@ export class MessageBuffer {
     // What was overwritten is not subtracted: an exact count is made only when the estimate would refuse.
     const estimate = (this.#bytesOf.get(messageId) ?? 0) + jsonBytes(value);
     const refused = estimate > Math.min(this.limits.maxMessageBytes, room);
-    this.#account(messageId, refused ? jsonBytes(now.props) + MESSAGE_OVERHEAD_BYTES : estimate, room, undo);
+    this.#account(messageId, refused ? messageBytes(now) : estimate, room, undo);
     return events;
   }
 

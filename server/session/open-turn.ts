@@ -41,9 +41,10 @@ export async function openTurn(
   }
   const { createChat } = args;
   if (!createChat) throw new ChatError('not_found');
-  return sessions.exclusively(args.chatId, async () => {
-    if (sessions.get(args.chatId) || (await env.store.isChatIdTaken(args.chatId)))
-      throw new ChatError('conflict', 'This chatId is taken.');
+  const opened = await sessions.exclusively(args.chatId, async () => {
+    // Another command has created it meanwhile, this very one perhaps.
+    if (await sessions.chat(args.chatId)) return null;
+    if (await env.store.isChatIdTaken(args.chatId)) throw new ChatError('conflict', 'This chatId is taken.');
     const { createdBy, teamId = null, ...draft } = createChat;
     const chat = newChat(
       env,
@@ -59,6 +60,7 @@ export async function openTurn(
       throw error;
     }
   });
+  return opened ?? openTurn(env, sessions, agents, connection, args);
 }
 
 async function open(

@@ -1,9 +1,11 @@
 import {
   ChatError,
   MAX_PARALLEL_TURNS,
+  tooLarge,
   type Args,
   type Chat,
   type InputMessage,
+  type Limits,
   type Message,
   type OnBusy,
   type Result,
@@ -13,6 +15,7 @@ import type { TurnRecord } from '../ports/store.js';
 import type { ChatSession } from './chat-session.js';
 import { endTurn } from './end-turn.js';
 import { LiveTurn } from './live-turn.js';
+import { messageBytes } from './message-buffer.js';
 import { seekHost } from './run-turn.js';
 
 /** A start as it arrives: parsed, with the identity of its body. */
@@ -31,7 +34,7 @@ export interface StartRequest {
  * Starts a turn (TRN-1 to TRN-3): runs as a command of the chat. When it resolves, the input is stored and will be
  * answered or visibly fail.
  *
- * @throws {ChatError} `idempotency_conflict`, `turn_busy`, `queue_full`, `conflict`, `draining`, `storage_unavailable`; then nothing was stored or published
+ * @throws {ChatError} `idempotency_conflict`, `turn_busy`, `queue_full`, `payload_too_large`, `conflict`, `draining`, `storage_unavailable`; then nothing was stored or published
  */
 export async function startTurn(session: ChatSession, request: StartRequest): Promise<Result<'turn:start'>> {
   const { args, requestId } = request;
@@ -40,6 +43,7 @@ export async function startTurn(session: ChatSession, request: StartRequest): Pr
   const { refusal } = session.env.gate;
   if (refusal) throw refusal;
   mustHaveRoom(session, args.onBusy);
+  mustFit(args.input ?? [], session.env.settings.limits);
   const again = args.regenerate === undefined ? null : await regenerated(session, args.regenerate);
   const turn = newTurn(
     session,
@@ -99,6 +103,12 @@ function mustHaveRoom(session: ChatSession, onBusy: OnBusy): void {
       if (isFull && queue.isBusy)
         throw new ChatError('queue_full', undefined, { details: { limit: 'maxQueuedTurns', max: queue.length } });
   }
+}
+
+/** DAT-3, for messages that people write. @throws {ChatError} `payload_too_large` */
+function mustFit(input: readonly InputMessage[], { maxMessageBytes }: Limits): void {
+  const index = input.findIndex((draft) => messageBytes(draft) > maxMessageBytes);
+  if (index >= 0) throw tooLarge('maxMessageBytes', maxMessageBytes, { path: `input.${index}` });
 }
 
 /** @throws {ChatError} `queue_full` */

@@ -202,8 +202,8 @@ export class StepRecorder {
   }
 }
 
-const bytesOf = (step: Step): number =>
-  256 + jsonBytes(step.input) + jsonBytes(step.output) + jsonBytes(step.spaceSnapshot ?? null);
+const bytesOf = ({ input, output, spaceSnapshot, error, metadata }: Step): number =>
+  [input, output, spaceSnapshot, error, metadata].reduce<number>((sum, value) => sum + jsonBytes(value), 256);
 
 const refused = (sentence: string): ChatError =>
   new ChatError('bad_request', sentence, { details: { path: 'stepId' } });

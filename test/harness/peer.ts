@@ -39,13 +39,13 @@ export class Peer {
   }
 
   /** Connects (again). Listeners are set before, so nothing is missed. @throws {Error} with `data`, the error object of `connect_error` */
-  async open(auth: Record<string, unknown> = {}): Promise<this> {
+  async open(auth: Record<string, unknown> = {}, transports: string[] = ['websocket']): Promise<this> {
     this.socket?.disconnect();
     const socket = io(this.url + this.namespace, {
       auth: { protocol: 1, ...this.as, ...auth },
       forceNew: true,
       reconnection: false,
-      transports: ['websocket'],
+      transports,
     });
     this.socket = socket;
     this.disconnectReason = null;
@@ -72,11 +72,11 @@ export class Peer {
   }
 
   /** The data of a success. @throws {Refused} */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into what the wire brings
   async do<T = any>(command: string, args?: unknown, ms?: number): Promise<T> {
-    // eslint-disable-line @typescript-eslint/no-explicit-any -- tests look into what the wire brings
     const ack = await this.ask(command, args, ms);
     if (!ack.ok) throw new Refused(command, ack.error);
-    return ack.data as T;
+    return ack.data;
   }
 
   /** The error of a refusal. */

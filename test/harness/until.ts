@@ -3,7 +3,7 @@ export async function until<T>(probe: () => T | Promise<T>, what: string, ms = 1
   const end = performance.now() + ms;
   for (;;) {
     const value = await probe();
-    if (value) return value as NonNullable<T>;
+    if (value) return value;
     if (performance.now() > end) throw new Error(`${what}: not within ${ms} ms`);
     await new Promise((resolve) => setTimeout(resolve, 2));
   }

@@ -16,7 +16,7 @@ export async function writeTurns(database: Database, batch: readonly TurnWrite[]
     for (const write of batch) {
       const stored = await readStored(sql, write.record.turn);
       const chat = write.kind === 'begin' ? admitBegin(write, stored) : admitEnd(write, stored);
-      if (chat) await store(sql, write, chat);
+      if (chat) await store(sql, write, chat, stored.chat === null);
     }
   });
 }
@@ -70,7 +70,8 @@ function isSame({ record: { turn, fingerprint } }: TurnWrite, stored: NonNullabl
 type Place = Pick<tables.Owner, 'teamId' | 'tenantId'>;
 
 /**
- * The chat that the begin goes into, undefined where it has been stored before.
+ * The chat that the begin goes into, undefined where its turn has gone on since. Stored before, it may name later places
+ * for its input: nobody has seen the earlier ones.
  * @throws {ChatError} conflict, not_found
  */
 function admitBegin(write: Begin, stored: Stored): Place | undefined {
@@ -79,7 +80,8 @@ function admitBegin(write: Begin, stored: Stored): Place | undefined {
   if (stored.turn) {
     if (!isSame(write, stored.turn)) throw new ChatError('conflict', 'This requestId is taken.', { details });
     if (!stored.chat || stored.chat.deleted) throw new ChatError('not_found', undefined, { details });
-    return stored.turn.attempt < turn.attempt ? stored.chat : undefined;
+    const isStillQueued = stored.turn.attempt === turn.attempt && stored.turn.status === 'queued';
+    return stored.turn.attempt < turn.attempt || isStillQueued ? stored.chat : undefined;
   }
   if (write.newChat) {
     if (stored.chat) throw new ChatError('conflict', 'This chatId is taken.', { details });
@@ -109,12 +111,12 @@ function admitEnd(write: End, { turn: stored, chat }: Stored): Place | undefined
 
 // Writing -------------------------------------------------------------------------------------------------------------
 
-async function store(sql: Sql, write: TurnWrite, { teamId, tenantId }: Place): Promise<void> {
+async function store(sql: Sql, write: TurnWrite, { teamId, tenantId }: Place, isNewChat: boolean): Promise<void> {
   const { record, messages, at } = write;
   const { requestId, chatId, createdBy } = record.turn;
   const owner = { createdBy, teamId, tenantId };
   try {
-    if (write.kind === 'begin' && write.newChat) await tables.insertChat.run(sql, write.newChat);
+    if (write.kind === 'begin' && write.newChat && isNewChat) await tables.insertChat.run(sql, write.newChat);
     await tables.upsertTurn.run(sql, { record, at, owner });
     for (const message of messages) await tables.upsertMessage.run(sql, { message, owner });
     if (write.kind === 'end') {

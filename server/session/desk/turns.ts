@@ -26,9 +26,9 @@ export async function start(
   const session = await sessions.open(args.chatId);
   if (session) return startIn(session, identity, request);
   if (!args.createChat) throw new ChatError('not_found');
-  return sessions.exclusively(args.chatId, async () => {
-    const meanwhile = await sessions.chat(args.chatId);
-    if (meanwhile) throw new ChatError('conflict', 'This chat is being created by another command.');
+  const created = await sessions.exclusively(args.chatId, async () => {
+    // Another command has created it meanwhile, this very start perhaps.
+    if (await sessions.chat(args.chatId)) return null;
     if (await env.store.isChatIdTaken(args.chatId)) throw new ChatError('conflict', 'This chatId is taken.');
     if (args.assistantId === undefined)
       throw new ChatError('bad_request', 'assistantId: expected for a new chat', { details: { path: 'assistantId' } });
@@ -43,6 +43,7 @@ export async function start(
       throw error;
     }
   });
+  return created ?? start(env, sessions, identity, args, sent);
 }
 
 function startIn(

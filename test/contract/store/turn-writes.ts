@@ -69,6 +69,18 @@ export function turnWriteContract(open: () => StoreUnderTest): void {
       expect(sequences(await store().getMessages(chat.chatId, {}))).toEqual([2]);
     });
 
+    it('written again while its turn is queued, the input takes the later places that it names', async () => {
+      const chat = aChat();
+      const record = aRecord(aTurn(chat.chatId));
+      const messages = [1, 2].map((n) => aMessage(chat.chatId, n, { role: 'user', requestId: record.turn.requestId }));
+      const begin = aBegin(record, { messages, newChat: chat });
+      await store().write([begin]);
+      const later = messages.map((message, index) => ({ ...message, sequence: 4 + index }));
+      await store().write([{ ...begin, newChat: null, messages: later }]);
+      expect((await everything(record)).messages).toEqual(later);
+      expect((await everything(record)).next).toBe(6);
+    });
+
     it('a request id of another turn is a conflict that stores nothing', async () => {
       const taken = await begun(store());
       const other = await stored(store());

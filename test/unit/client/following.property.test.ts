@@ -104,7 +104,8 @@ async function play(actions: readonly Action[]): Promise<void> {
   const held = messages.slice(messages.length - end.messages.length);
   expect(end).toMatchObject({ status: 'live', position, chat: row });
   expect(end.messages).toEqual(held);
-  expect(end.hasMore).toBe(held.length < messages.length);
+  // The other way round it may be wrong: what was older may have been deleted, of which nothing older is heard.
+  if (held.length < messages.length) expect(end.hasMore).toBe(true);
   leave();
   made.client.close();
   made.clock.advance(60_000);

@@ -1,0 +1,162 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Socket } from 'socket.io-client';
+import { isEnded, type ChatEvent, type ChatView, type Message, type Position, type Signal, type SubscribeResult } from '../../protocol/index.js';
+import { plain } from '../harness/consistent.js';
+import { FollowedChat, Person } from '../harness/person.js';
+import type { As } from '../harness/peer.js';
+
+/** Views kept to compare with what others were shown at the same position. */
+const VIEWS_KEPT = 400;
+
+/** Types of events that may follow the `turn.ended` of their turn's attempt: what people do to its messages. */
+const AFTERWARDS = new Set<ChatEvent['type']>(['turn.persisted', 'turn.queued', 'message.updated', 'message.deleted']);
+
+/** A page of messages at a position: a list, a snapshot, a history. */
+export interface Page {
+  readonly position: Position;
+  readonly messages: readonly Message[];
+}
+
+/** A followed chat that remembers how it looked, and checks what a fold does not: TRN-6, and sequences that only grow. */
+export class WatchedChat extends FollowedChat {
+  isFollowing = false;
+  /** Deletions that it was told of. */
+  readonly deleted: string[] = [];
+  readonly #views: ChatView[] = [];
+  readonly #endedAttempts = new Map<string, number>();
+  #checked = 0;
+  #lastSequence = 0;
+
+  override begin(answer: SubscribeResult): void {
+    this.isFollowing = true;
+    super.begin(answer);
+    if (answer.mode === 'snapshot') {
+      for (const turn of answer.turns ?? []) if (isEnded(turn.status)) this.#endedAttempts.set(turn.requestId, turn.attempt);
+      this.#lastSequence = Math.max(this.#lastSequence, answer.messages?.at(-1)?.sequence ?? 0);
+    }
+    this.#check();
+  }
+
+  override receive(batch: ChatEvent[]): void {
+    if (!this.isFollowing) throw new Error(`SUB-5: an event after the following had ended: ${batch[0]?.type}`);
+    if (batch.length === 0) throw new Error('SUB-3: an empty batch');
+    for (const event of batch) {
+      super.receive([event]);
+      this.#check();
+    }
+  }
+
+  /** Compares a page with the view at its position, where that is remembered. @returns what differs, or null */
+  compare({ position, messages }: Page): string | null {
+    const view = this.#views.find((held) => isDeepStrictEqual(held.position, position));
+    const first = messages[0];
+    const last = messages.at(-1);
+    if (!view || !first || !last) return null;
+    const floor = Math.max(first.sequence, view.hasMore ? (view.messages[0]?.sequence ?? Infinity) : 0);
+    const within = ({ sequence }: Message): boolean => sequence >= floor && sequence <= last.sequence;
+    return difference(messages.filter(within), view.messages.filter(within));
+  }
+
+  #check(): void {
+    for (const event of this.events.slice(this.#checked)) this.#checkEvent(event);
+    this.#checked = this.events.length;
+    if (!this.view || this.#views.at(-1) === this.view) return;
+    this.#views.push(this.view);
+    if (this.#views.length > VIEWS_KEPT) this.#views.shift();
+  }
+
+  #checkEvent(event: ChatEvent): void {
+    if (event.type === 'message.created') {
+      if (event.message.sequence <= this.#lastSequence) {
+        throw new Error(`sequence ${event.message.sequence} after ${this.#lastSequence}`);
+      }
+      this.#lastSequence = event.message.sequence;
+    }
+    if (event.type === 'message.deleted') this.deleted.push(...event.messageIds);
+    const { requestId } = event;
+    if (requestId === undefined) return;
+    const ended = this.#endedAttempts.get(requestId) ?? 0;
+    if (event.type === 'turn.queued') {
+      if (event.turn.attempt <= ended) throw new Error(`TRN-6: attempt ${event.turn.attempt} of ${requestId} begins after its end`);
+      this.#endedAttempts.delete(requestId);
+    } else if (event.type === 'turn.ended') {
+      if (ended > 0) throw new Error(`TRN-6: a second turn.ended of ${requestId}, attempt ${event.turn.attempt} after ${ended}`);
+      this.#endedAttempts.set(requestId, event.turn.attempt);
+    } else if (ended > 0 && !AFTERWARDS.has(event.type)) {
+      throw new Error(`TRN-6: ${event.type} of ${requestId} after its turn.ended`);
+    }
+  }
+}
+
+/** What differs between two lists of messages, null: nothing (DAT-4). */
+export function difference(a: readonly Message[], b: readonly Message[]): string | null {
+  const [left, right] = [a.map(plain), b.map(plain)];
+  if (isDeepStrictEqual(left, right)) return null;
+  const index = left.findIndex((message, at) => !isDeepStrictEqual(message, right[at]));
+  const at = index < 0 ? left.length : index;
+  return `at ${at} of ${left.length}/${right.length}: ${JSON.stringify(left[at])} — ${JSON.stringify(right[at])}`;
+}
+
+/** A person whose views are checked as they come. */
+export class Watcher extends Person {
+  readonly watched = new Map<string, WatchedChat>();
+
+  constructor(
+    url: string,
+    as: As,
+    private readonly needs: {
+      /** Called with whatever does not fit. */
+      readonly fault: (what: string) => void;
+      /** Called with a view before a snapshot replaces it. */
+      readonly leaving: (chat: WatchedChat) => void;
+    },
+  ) {
+    super(url, as);
+  }
+
+  protected override listen(socket: Socket): void {
+    socket.on('signal', (signal: Signal) => {
+      if (!this.watched.get(signal.chatId)?.isFollowing) this.needs.fault(`a signal of ${signal.chatId}, which is not followed`);
+    });
+    socket.on('events', (batch: ChatEvent[]) => {
+      if (socket !== this.socket) return;
+      try {
+        const chat = this.watched.get(batch[0]?.chatId ?? '');
+        if (!chat) throw new Error(`SUB-5: ${batch[0]?.type} of a chat that is not followed`);
+        chat.receive(batch);
+      } catch (error) {
+        this.needs.fault(String(error));
+      }
+    });
+  }
+
+  /** Follows a chat, from the position held where there is one; gives the chat, or null where it was refused. */
+  async watch(chatId: string, { messageLimit = 200, fresh = false } = {}): Promise<WatchedChat | null> {
+    const before = this.watched.get(chatId);
+    if (before) this.needs.leaving(before);
+    const chat = fresh || !before ? new WatchedChat() : before;
+    this.watched.set(chatId, chat);
+    chat.expectAck();
+    chat.isFollowing = true;
+    const { position } = chat;
+    const { socket } = this;
+    const ack = await this.ask('chat:subscribe', { chatId, messageLimit, ...(position ? { position } : {}) });
+    if (!ack.ok) {
+      this.watched.delete(chatId);
+      return null;
+    }
+    if (socket !== this.socket) return chat;
+    try {
+      chat.begin(ack.data);
+    } catch (error) {
+      this.needs.fault(String(error));
+    }
+    return chat;
+  }
+
+  async unwatch(chatId: string): Promise<void> {
+    const ack = await this.ask('chat:unsubscribe', { chatId });
+    const chat = this.watched.get(chatId);
+    if (ack.ok && chat) chat.isFollowing = false;
+  }
+}
