@@ -17,7 +17,7 @@ for (const n of (process.argv[3] ?? '1,10,100,1000').split(',').map(Number)) for
   for (let i = 0; i < 3; i++) {
     a.tally.clear();
     const c = await s.cpu(); const t = performance.now();
-    const { appends } = await s.call<{ appends: number }>('saturate', { chatId: 'chat-0', ms: 800 });
+    const { appends } = await s.call<{ appends: number }>('saturate', { chatId: 'chat-0', ms: +(process.env.MS ?? 800) });
     await a.tally.expect(appends * n, v.name);
     out.push(((await s.cpu()) - c) / (appends * n), );
     var wall = performance.now() - t, h = a.tally.heard, b = a.tally.bytes / a.tally.frames;

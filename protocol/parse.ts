@@ -34,11 +34,12 @@ interface FoundIssue {
   readonly params?: LimitParams;
 }
 
-/** In a union, the issue of the member that got furthest says most. */
+/** In a union, the issue of the member that got furthest says most; a limit that was met, more. */
 function deepestIssue(issue: z.core.$ZodIssue | undefined): FoundIssue {
   if (!issue) return { path: [], message: 'not of the expected form' };
   if (issue.code === 'invalid_union') {
-    const inner = issue.errors.map((list) => deepestIssue(list[0])).sort((a, b) => b.path.length - a.path.length)[0];
+    const rank = ({ path, params }: FoundIssue): number => (params ? Infinity : path.length);
+    const inner = issue.errors.map((list) => deepestIssue(list[0])).sort((a, b) => rank(b) - rank(a))[0];
     if (inner && (inner.path.length > 0 || inner.params)) return { ...inner, path: [...issue.path, ...inner.path] };
   }
   const params = issue.code === 'custom' ? (issue.params as LimitParams | undefined) : undefined;

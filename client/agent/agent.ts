@@ -140,6 +140,7 @@ class AttachedAgent implements Agent {
           this.#attached = false;
           this.#host.detach();
           this.#queue.release();
+          this.#changed();
         },
         closed: (error) => {
           this.#host.endAll(error ? endReason(error) : 'closed');

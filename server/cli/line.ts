@@ -42,7 +42,7 @@ function watch(client: ChatClient, url: string, note: (sentence: string) => void
       isLost = false;
     } else if (state.status === 'waiting' && !wasOpen) {
       const isSilent = state.error.details['reason'] === 'unreachable';
-      reject(isSilent ? new Error(`no server answers at ${url}; npm start starts one`) : state.error);
+      reject(isSilent ? new Error(`no server answers at ${url}; is it running?`) : state.error);
     } else if (state.status === 'waiting' && !isLost) {
       isLost = true;
       note('the connection is lost; trying again');

@@ -22,7 +22,7 @@ export async function say({ words: [chatId = '', text = ''], options }: Call): P
     await Promise.race([start(chat, text, requestId, options.assistant), broken]);
     const { status, stopReason, error } = await Promise.race([ended, broken]);
     if (status === 'completed') return 0;
-    note(`the turn was ${status === 'failed' ? 'not answered' : status}: ${error?.message ?? stopReason ?? status}`);
+    note(`the turn ${status === 'failed' ? 'failed' : `was ${status}`}: ${error?.message ?? stopReason ?? status}`);
     return 1;
   } finally {
     client.close();

@@ -41,8 +41,9 @@ export class AttachedAgent {
     this.offer = offer;
   }
 
-  get hasRoom(): boolean {
-    return this.held.size < this.offer.concurrency;
+  /** A call within a turn that it runs already always finds room: its caller waits for it and frees none. */
+  hasRoomFor({ requestId }: Wish): boolean {
+    return this.held.size < this.offer.concurrency || this.runs().some((run) => run.requestId === requestId);
   }
 
   serves({ assistantId, tenantId, avoid }: Wish): boolean {
@@ -135,7 +136,7 @@ export class AgentDirectory {
 
   /** A place with the agent that has the least to do. */
   place(wish: Wish): Place | undefined {
-    const free = [...this.#agents.values()].filter((agent) => agent.serves(wish) && agent.hasRoom);
+    const free = [...this.#agents.values()].filter((agent) => agent.serves(wish) && agent.hasRoomFor(wish));
     const agent = free.sort((a, b) => a.held.size / a.offer.concurrency - b.held.size / b.offer.concurrency)[0];
     return agent && this.#placeWith(agent);
   }

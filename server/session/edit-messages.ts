@@ -14,7 +14,8 @@ export async function updateMessage(session: ChatSession, args: Args<'message:up
   const stored = await session.env.store.getMessage(messageId);
   if (stored?.chatId !== session.chatId || isSuperseded(session, messageId)) throw new ChatError('not_found');
   const { maxMessageBytes } = session.env.settings.limits;
-  if (messageBytes({ ...stored, ...definedOf(patch) }) > maxMessageBytes) throw tooLarge('maxMessageBytes', maxMessageBytes);
+  if (messageBytes({ ...stored, ...definedOf(patch) }) > maxMessageBytes)
+    throw tooLarge('maxMessageBytes', maxMessageBytes);
   const message = await session.env.store.updateMessage(messageId, definedOf(patch), session.now);
   session.messageStored(messageId, message);
   session.emit({

@@ -122,6 +122,7 @@ function seekChildHost(session: ChatSession, live: LiveTurn, child: Frame, avoid
   const cancel = session.env.hosts.request({
     assistantId: child.place.assistantId,
     tenantId: session.chat.tenantId,
+    requestId: live.requestId,
     avoid,
     granted: (place) => void beginChild(session, live, child, place, avoid),
     unavailable: () =>

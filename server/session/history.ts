@@ -5,8 +5,11 @@ import { readRows } from './read-messages.js';
 
 const DEFAULT_HISTORY = 50;
 const MAX_HISTORY = 1000;
-/** Turns that waited lie between an older question and its answer: so many rows more are looked at. */
-const REACH = 200;
+/**
+ * Rows looked at beyond those wanted, for what is left out, and for questions that lie far before their answers: 16 turns
+ * may have waited in between. Few are enough nearly always; the last reaches over the largest turn.
+ */
+const REACHES = [50, 1_700, 12_000];
 
 /**
  * AGT-7: what a model needs of the chat's other turns. Each turn's messages stand together, in the order of the
@@ -14,19 +17,41 @@ const REACH = 200;
  */
 export async function readHistory(session: ChatSession, live: LiveTurn): Promise<Message[]> {
   const limit = historyLimit(session);
+  let history: Message[] = [];
+  for (const [index, reach] of REACHES.entries()) {
+    const { others, hasMore } = await readOthers(session, live, limit + reach);
+    history = byTurn(others).slice(-limit);
+    const isFull = history.length === limit && (index > 0 || everyTurnWhole(history, others));
+    if (!hasMore || isFull) break;
+  }
+  return history;
+}
+
+/** The newest stored messages of the other turns, among so many rows. */
+async function readOthers(
+  session: ChatSession,
+  live: LiveTurn,
+  limit: number,
+): Promise<{ others: Message[]; hasMore: boolean }> {
   const overlay = session.beginRead();
   try {
-    const pending = await readRows(session, { limit: limit + REACH }, overlay);
-    const page = pending.finish() ?? { messages: [...pending.rows] };
+    const pending = await readRows(session, { limit, maxBytes: session.env.settings.limits.maxTurnBytes }, overlay);
+    const { messages, hasMore } = pending.finish() ?? { messages: [...pending.rows], hasMore: false };
     const own = new Set([live.requestId, ...live.needs.answersAnew]);
-    const others = page.messages.filter(
+    const others = messages.filter(
       ({ requestId, state }) =>
         state === 'closed' && (requestId === null || (!own.has(requestId) && !isWaiting(session, requestId))),
     );
-    return byTurn(others).slice(-limit);
+    return { others, hasMore };
   } finally {
     session.endRead(overlay);
   }
+}
+
+/** Whether the question of every turn in the history is among the rows read. */
+function everyTurnWhole(history: readonly Message[], rows: readonly Message[]): boolean {
+  const asked = new Set(rows.filter(({ role }) => role === 'user').map(({ requestId }) => requestId));
+  return history.every(({ requestId }) => requestId === null || asked.has(requestId));
 }
 
 function historyLimit(session: ChatSession): number {

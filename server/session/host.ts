@@ -31,6 +31,7 @@ export interface Place {
 export interface Wish {
   readonly assistantId: string;
   readonly tenantId: string | null;
+  readonly requestId: string;
   /** Hosts that had the frame and did not take it. */
   readonly avoid: ReadonlySet<object>;
   granted(place: Place): void;

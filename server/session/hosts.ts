@@ -45,7 +45,7 @@ export class Hosts {
   }
 
   #serve(): void {
-    for (const waiting of [...this.#waiting]) this.#try(waiting);
+    for (const waiting of [...this.#waiting]) if (this.#waiting.has(waiting)) this.#try(waiting);
   }
 
   #try(waiting: WaitingWish): void {

@@ -29,8 +29,13 @@ const QUOTES = 2;
 export const jsonBytes = (value: Json): number => utf8Bytes(JSON.stringify(value));
 
 /** What a message counts (DAT-3): all that its author chooses, and the overhead. */
-export const messageBytes = ({ props, metadata = null }: { readonly props: JsonObject; readonly metadata?: JsonObject | null | undefined }): number =>
-  jsonBytes(props) + jsonBytes(metadata) + MESSAGE_OVERHEAD_BYTES;
+export const messageBytes = ({
+  props,
+  metadata = null,
+}: {
+  readonly props: JsonObject;
+  readonly metadata?: JsonObject | null | undefined;
+}): number => jsonBytes(props) + jsonBytes(metadata) + MESSAGE_OVERHEAD_BYTES;
 
 /**
  * The messages of one attempt, in memory until the attempt is stored. Every change is an event folded by the one fold;

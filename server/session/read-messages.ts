@@ -13,6 +13,8 @@ export interface MessageRange extends MessageFilter {
   readonly before?: number | undefined;
   readonly after?: number | undefined;
   readonly offset?: number | undefined;
+  /** What the page may hold; by default `maxPageBytes`. */
+  readonly maxBytes?: number;
 }
 
 export interface MessagePage {
@@ -47,7 +49,7 @@ export async function readRows(session: ChatSession, range: MessageRange, overla
   const { chatId, env } = session;
   const buffered = bufferedTurns(session);
   const hidden = buffered.reduce((sum, live) => sum + live.deletedStored.size, 0);
-  const { limit, before, after, offset, ...filter } = range;
+  const { limit, before, after, offset, maxBytes = env.settings.limits.maxPageBytes, ...filter } = range;
   const start = offset ?? 0;
   // With buffers in play an offset cannot be counted by the store alone.
   const fromStart = offset !== undefined && buffered.length > 0;
@@ -66,7 +68,7 @@ export async function readRows(session: ChatSession, range: MessageRange, overla
     return cutPage(
       visible,
       { limit, fromOldest: after !== undefined || offset !== undefined, skip: fromStart ? start : 0 },
-      env.settings.limits.maxPageBytes,
+      maxBytes,
     );
   };
   return { rows, finish };

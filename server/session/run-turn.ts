@@ -22,6 +22,7 @@ export function seekHost(session: ChatSession, live: LiveTurn, avoid: ReadonlySe
   cancel = session.env.hosts.request({
     assistantId: live.turn.assistantId,
     tenantId: session.chat.tenantId,
+    requestId: live.requestId,
     avoid,
     granted: (place) => void begin(session, live, place, avoid),
     unavailable: () =>
@@ -51,6 +52,11 @@ export function markRunning(session: ChatSession, live: LiveTurn): void {
 
 async function begin(session: ChatSession, live: LiveTurn, place: Place, avoid: ReadonlySet<object>): Promise<void> {
   const isFirst = live.turn.status !== 'running';
+  if (isFirst && session.env.gate.isDraining) {
+    // It stays stored as queued, and runs after the restart (LIF-1).
+    place.giveBack();
+    return;
+  }
   markRunning(session, live);
   try {
     if (isFirst) await takeUp(session, live);

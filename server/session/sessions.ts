@@ -104,7 +104,7 @@ export class Sessions {
   #running() {
     return [...this.#sessions.values()].flatMap((session) =>
       [...session.turns.values()]
-        .filter((live) => live.state.phase === 'running' || live.state.phase === 'ending')
+        .filter((live) => live.turn.status === 'running' || live.state.phase === 'ending')
         .map((live) => ({ session, live })),
     );
   }

@@ -266,6 +266,7 @@ export function place(session: ChatSession, live: LiveTurn, onBusy: OnBusy): voi
     session.queue.yield();
   }
   session.queue.enqueueFirst(live);
-  if (session.queue.active) void endTurn(session, session.queue.active, { status: 'interrupted', stopReason: 'superseded' });
+  if (session.queue.active)
+    void endTurn(session, session.queue.active, { status: 'interrupted', stopReason: 'superseded' });
   else session.turnOver();
 }

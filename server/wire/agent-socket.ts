@@ -14,7 +14,7 @@ import type { AgentConnection } from '../session/agent-directory.js';
 import { userOf, type Identity } from '../session/identity.js';
 import { asChatError } from './dispatch.js';
 import { sayGoaway } from './goaway.js';
-import { FrameSize, refusal, socketCommand, type SocketCommand } from './socket-command.js';
+import { FrameSize, refusal, socketCommand } from './socket-command.js';
 import type { SocketNeeds } from './socket-needs.js';
 
 /** How long an agent may take to say that it takes a frame (section 6). */
@@ -29,8 +29,8 @@ export class AgentSocket implements AgentConnection {
     readonly identity: Identity,
     private readonly needs: SocketNeeds,
   ) {
-    this.#frame = new FrameSize(socket.conn, needs.limits.maxFrameBytes);
-    socket.use((event) => void this.#take(socketCommand(event)));
+    this.#frame = new FrameSize(socket, needs.limits.maxFrameBytes);
+    socket.use((event) => void this.#take(event));
     socket.on('disconnect', () => needs.agentDesk.disconnected(this));
     const { serverVersion, limits, assistants } = needs;
     socket.emit('hello', {
@@ -61,9 +61,10 @@ export class AgentSocket implements AgentConnection {
     sayGoaway(this.socket, { code, reconnect: code !== 'replaced' }, this.needs.clock);
   }
 
-  async #take(command: SocketCommand): Promise<void> {
+  async #take(event: readonly unknown[]): Promise<void> {
+    const command = socketCommand(event);
     try {
-      this.#frame.check();
+      this.#frame.check(event);
       if (!isAgentCommand(command.name))
         throw new ChatError('bad_request', 'There is no such command.', { details: { path: 'command' } });
       const args = parse(agentCommands[command.name].args, command.args ?? {});

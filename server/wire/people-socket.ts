@@ -16,7 +16,7 @@ import type { EventBatch, Subscriber } from '../session/subscriber.js';
 import { CommandOrder } from './command-order.js';
 import { asChatError } from './dispatch.js';
 import { Outbox } from './outbox.js';
-import { FrameSize, refusal, socketCommand, type SocketCommand } from './socket-command.js';
+import { FrameSize, refusal, socketCommand } from './socket-command.js';
 import { sayGoaway } from './goaway.js';
 import type { SocketNeeds } from './socket-needs.js';
 
@@ -39,15 +39,15 @@ export class PeopleSocket {
     private identity: Identity,
     private readonly needs: SocketNeeds,
   ) {
-    this.#frame = new FrameSize(socket.conn, needs.limits.maxFrameBytes);
+    this.#frame = new FrameSize(socket, needs.limits.maxFrameBytes);
     this.outbox = new Outbox(socket.conn, {
       maxBytes: needs.maxOutboxBytes,
       isDirect: needs.isDirectFanOut,
       monotonic: () => needs.clock.monotonic(),
       onSlow: () => this.goaway('slow_consumer', { reconnect: true }),
     });
-    // Taken here and not as an event: this runs while the frame is read, in the order of frames.
-    socket.use((event) => this.#take(socketCommand(event)));
+    // Taken here and not as an event: whatever its name, in the order of frames.
+    socket.use((event) => this.#take(event));
     socket.on('disconnect', () => this.#closed());
     socket.emit('hello', this.#hello());
   }
@@ -71,9 +71,10 @@ export class PeopleSocket {
     };
   }
 
-  #take(command: SocketCommand): void {
+  #take(event: readonly unknown[]): void {
+    const command = socketCommand(event);
     try {
-      this.#frame.check();
+      this.#frame.check(event);
       if (!isCommand(command.name))
         throw new ChatError('bad_request', 'There is no such command.', { details: { path: 'command' } });
     } catch (error) {

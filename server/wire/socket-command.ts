@@ -1,5 +1,6 @@
+import type { Socket } from 'socket.io';
 import { type ChatError, tooLarge, type Ack } from '../../protocol/index.js';
-import type { EngineConnection } from './tcp-of.js';
+import { onDecoded } from './tcp-of.js';
 
 /** A command as a socket brings it. */
 export interface SocketCommand {
@@ -21,23 +22,26 @@ export function socketCommand(event: readonly unknown[]): SocketCommand {
 export const refusal = (error: ChatError): Ack<never> => ({ ok: false, error: error.body() });
 
 /**
- * Knows the size of the frame that is being read (DAT-3): handlers run while the engine reads it, so that the last size
- * is theirs.
+ * Knows how large the frame of an event was, with its attachments (DAT-3). Several frames may be decoded before the first
+ * of them comes to its handler, so that each size is kept with its event.
  */
 export class FrameSize {
-  #bytes = 0;
+  readonly #bytesOf = new WeakMap<object, number>();
 
   constructor(
-    connection: EngineConnection,
+    socket: Socket,
     private readonly maxBytes: number,
   ) {
-    connection.on('packet', ({ data }: { data?: unknown }) => {
-      this.#bytes = typeof data === 'string' ? Buffer.byteLength(data) : 0;
+    let bytes = 0;
+    socket.conn.on('packet', ({ data }: { data?: unknown }) => {
+      if (typeof data === 'string') bytes = Buffer.byteLength(data);
+      else if (data instanceof Uint8Array) bytes += data.byteLength;
     });
+    onDecoded(socket, (event) => this.#bytesOf.set(event, bytes));
   }
 
   /** @throws {ChatError} `payload_too_large` */
-  check(): void {
-    if (this.#bytes > this.maxBytes) throw tooLarge('maxFrameBytes', this.maxBytes);
+  check(event: readonly unknown[]): void {
+    if ((this.#bytesOf.get(event) ?? 0) > this.maxBytes) throw tooLarge('maxFrameBytes', this.maxBytes);
   }
 }

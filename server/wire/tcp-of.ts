@@ -1,7 +1,7 @@
 import type { Socket as TcpSocket } from 'node:net';
 import type { Socket } from 'socket.io';
 
-/** What of an Engine.IO WebSocket transport we reach into (engine.io 6.6, ws 8): nothing of it is promised to us. */
+/** What of an Engine.IO WebSocket transport we reach into (engine.io 6.6, ws 8, socket.io 4.8): nothing of it is promised to us. */
 interface WebSocketTransport {
   readonly name: string;
   readonly writable: boolean;
@@ -19,6 +19,16 @@ export function tcpOf(connection: EngineConnection): TcpSocket | undefined {
   if (transport.name !== 'websocket') return undefined;
   const tcp = transport.socket?._socket;
   return tcp && typeof tcp.write === 'function' && typeof tcp.writableLength === 'number' ? tcp : undefined;
+}
+
+/** Calls back with the list that an event becomes, as soon as its last frame is decoded; handlers get the same list later. */
+export function onDecoded(socket: Socket, callback: (event: object) => void): void {
+  const { decoder } = socket.client as unknown as {
+    decoder: { on(event: 'decoded', listener: (packet: { data?: unknown }) => void): void };
+  };
+  decoder.on('decoded', ({ data }) => {
+    if (Array.isArray(data)) callback(data);
+  });
 }
 
 /** Bytes of the write that is under way: how much of it is left to the kernel, and how long it is. */

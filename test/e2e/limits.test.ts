@@ -139,7 +139,7 @@ describe('DAT-3: limits', () => {
       { op: 'space.set', key: 'k', value: big },
     ];
     for (const op of ops) expect(await refusedPush(run, op), JSON.stringify(op).slice(0, 80)).toMatchObject(refusal);
-    expect(await refusedPush(run, { op: 'append', messageId, text: x(1000) }, ...Array<OpInput>(3).fill({ op: 'append', messageId, text: x(1000) }))).toMatchObject({ code: 'payload_too_large', details: { index: 2 } });
+    expect(await refusedPush(run, { op: 'append', messageId, text: x(1000) }, ...Array<OpInput>(3).fill({ op: 'append', messageId, text: x(1000) }))).toMatchObject({ code: 'payload_too_large', details: { index: 3 } });
     await run.append(messageId, x(1000));
     await run.close();
     await here.person.ended(here.chatId, run.requestId);

@@ -17,8 +17,8 @@ export interface Stage {
   trace(line: string): void;
   fault(what: string): void;
   nextSerial(): number;
-  /** Resolves when the player may speak again; false: never. */
-  back(player: Player): Promise<boolean>;
+  /** Resolves when the player is attached again. */
+  back(player: Player): Promise<void>;
 }
 
 /** Refusals that end a play: the frame is another's, or over. */
@@ -35,24 +35,22 @@ interface Numbered {
 /** A remote agent that plays scripts in the frames it is given. */
 export class Player extends Peer {
   readonly plays = new Map<string, Play>();
-  #stage: Stage;
 
   constructor(
     url: string,
     readonly agentId: string,
     private readonly assistants: readonly string[],
     private readonly concurrency: number,
-    stage: Stage,
+    private readonly stage: Stage,
   ) {
     super(url, '/agents', { userId: 'agent', roles: ['agent'] });
-    this.#stage = stage;
   }
 
   protected override listen(socket: Socket): void {
     socket.on('turn:abort', (abort: TurnAbort) => {
-      const play = this.plays.get(keyOf(abort));
+      const play = socket === this.socket ? this.plays.get(keyOf(abort)) : undefined;
       // Some assistants do not listen: what they send on is refused.
-      if (play && abort.reason !== 'agent ignores' && !play.isDeaf) play.isOver = true;
+      if (play && !play.isDeaf) play.isOver = true;
     });
     socket.on('turn:assigned', (assignment: Assignment, ack: (answer: Ack<null>) => void) => {
       ack({ ok: true, data: null });
@@ -63,19 +61,26 @@ export class Player extends Peer {
   /** Connects and attaches; what it holds no more is over, what it does not know is taken up. */
   async join(): Promise<void> {
     await this.open();
+    const before = [...this.plays];
     const { assigned } = await this.do<AgentResult<'agent:attach'>>('agent:attach', {
       agentId: this.agentId,
       assistants: this.assistants.map((assistantId) => ({ assistantId })),
       concurrency: this.concurrency,
     });
     const held = new Set(assigned.map(keyOf));
-    for (const [key, play] of this.plays) if (!held.has(key)) play.isOver = true;
+    for (const [key, play] of before) if (!held.has(key)) play.isOver = true;
     for (const { lastSeq, ...frame } of assigned) {
       const play = this.plays.get(keyOf(frame));
       if (play) play.heard(lastSeq);
-      else if (lastSeq > 0) this.#stage.fault(`AGT-4: ${keyOf(frame)} is at seq ${lastSeq}, and its agent has not said a word`);
+      else if (lastSeq > 0) this.stage.fault(`AGT-4: ${keyOf(frame)} is at seq ${lastSeq}, and its agent has not said a word`);
       else void this.#takeUp(frame);
     }
+  }
+
+  /** Attaches once more under the same name, while the older connection stands (AGT-4). */
+  async replace(): Promise<void> {
+    this.socket = undefined as never; // so that opening does not close it
+    await this.join();
   }
 
   /** Plays a frame that it opened itself. */
@@ -98,10 +103,10 @@ export class Player extends Peer {
 
   #play(name: FrameName, chatId: string, lastSeq: number): void {
     const before = this.plays.get(keyOf(name));
-    if (before && !before.isOver && before.run.life === this.#stage.life) return;
-    const play = new Play(this, this.#stage, name, chatId, lastSeq);
+    if (before && !before.isOver && before.run.life === this.stage.life) return;
+    const play = new Play(this, this.stage, name, chatId, lastSeq);
     this.plays.set(keyOf(name), play);
-    void play.perform().catch((error: unknown) => this.#stage.fault(`a play failed: ${String(error)}`));
+    void play.perform().catch((error: unknown) => this.stage.fault(`a play failed: ${String(error)}`));
   }
 }
 
@@ -111,7 +116,8 @@ export class Play {
   readonly isDeaf: boolean;
   readonly run: WrittenRun;
   readonly #script: Script;
-  readonly #background: Promise<void>[] = [];
+  /** The seqs of the pushes written, in order. */
+  readonly #pushes: number[] = [];
   #lastSeq: number;
   #lastPush: readonly OpInput[] | null = null;
 
@@ -131,11 +137,10 @@ export class Play {
     stage.trace(`${player.agentId} plays ${keyOf(name)} as ${serial}: ${this.#script.scenes.map((scene) => scene.do).join(' ')} ${this.#script.end}`);
   }
 
-  /** What the server said it has applied, when the agent came back. */
-  heard(lastSeq: number): void {
-    this.#known = Math.max(this.#known, lastSeq);
+  /** The server has taken everything up to this seq. */
+  heard(seq: number): void {
+    this.run.acknowledged = Math.max(this.run.acknowledged, this.#pushes.filter((pushed) => pushed <= seq).length);
   }
-  #known = 0;
 
   async perform(): Promise<void> {
     for (const scene of this.#script.scenes) {
@@ -170,9 +175,8 @@ export class Play {
         return this.stage.pause(scene.ms);
       case 'delegate': {
         const { assistantId, childStackId } = scene;
-        const answered = this.#send([{ command: 'turn:delegate', args: { assistantId, childStackId, input: 'a call' } }]).then(() => undefined);
+        const answered = this.#send([{ command: 'turn:delegate', args: { assistantId, childStackId, input: 'a call' } }]);
         if (scene.isAwaited) await answered;
-        else this.#background.push(answered);
         return;
       }
       case 'hang':
@@ -181,12 +185,11 @@ export class Play {
   }
 
   async #repeat(ops: readonly OpInput[]): Promise<void> {
-    const seq = this.#pushSeq;
+    const seq = this.#pushes.at(-1) as number;
     const ack = await this.#ask('turn:push', { ...this.#frame, seq, ops });
     if (ack?.ok && (ack.data as { seq: number }).seq !== seq) this.stage.fault(`AGT-1: seq ${seq} was repeated and answered ${JSON.stringify(ack)}`);
     if (ack && !ack.ok && !OVER.has(ack.error.code)) this.stage.fault(`AGT-1: a repetition was refused: ${JSON.stringify(ack.error)}`);
   }
-  #pushSeq = 1;
 
   get #frame() {
     const { requestId, attempt, stackId } = this.name;
@@ -196,7 +199,7 @@ export class Play {
   /** Sends commands without waiting between them, again after each loss, until each has its answer. Gives the answers. */
   async #send(commands: readonly Numbered[]): Promise<unknown[]> {
     const answers: unknown[] = [];
-    let waiting = commands.map((command) => ({ ...command, seq: command.isBad ? this.#lastSeq + 1 : ++this.#lastSeq }));
+    let waiting = commands.map((command) => ({ ...command, seq: this.#numberOf(command) }));
     let gaps = 0;
     while (waiting.length > 0 && !this.isOver) {
       const acks = await Promise.all(waiting.map(({ command, args, seq }) => this.#ask(command, { ...this.#frame, ...args, seq })));
@@ -215,22 +218,23 @@ export class Play {
         }
       }
       waiting = left;
-      if (isLost && !(await this.stage.back(this.player))) this.isOver = true;
+      if (isLost) await this.stage.back(this.player);
+      else if (left.length > 0) await this.stage.pause(5);
     }
-    // A push that was lost on the way and applied all the same.
-    if (this.#known > 0) this.run.acknowledged = Math.max(this.run.acknowledged, this.#pushes.filter((seq) => seq <= this.#known).length);
     return answers;
   }
-  /** The seqs of the pushes that were written, in order. */
-  readonly #pushes: number[] = [];
 
-  #taken({ command, seq, isBad }: Numbered & { seq: number }, data: unknown, answers: unknown[]): void {
+  #numberOf({ command, isBad }: Numbered): number {
+    if (isBad) return this.#lastSeq + 1;
+    const seq = ++this.#lastSeq;
+    if (command === 'turn:push') this.#pushes.push(seq);
+    return seq;
+  }
+
+  #taken({ seq, isBad }: Numbered & { seq: number }, data: unknown, answers: unknown[]): void {
     if (isBad) this.stage.fault(`AGT-2: a bad push of ${keyOf(this.name)} was taken`);
     answers.push(data);
-    if (command !== 'turn:push') return;
-    this.run.acknowledged++;
-    this.#pushSeq = seq;
-    this.#pushes.push(seq);
+    if (!isBad) this.heard(seq);
   }
 
   #refused({ command, seq }: Numbered & { seq: number }, error: { code: string }): void {
@@ -242,7 +246,9 @@ export class Play {
     if (!this.player.socket.connected) return null;
     const { socket } = this.player;
     try {
-      return await this.player.ask(command, args, command === 'turn:delegate' ? 120_000 : 20_000);
+      const ack = await this.player.ask(command, args, command === 'turn:delegate' ? 120_000 : 20_000);
+      // What an older connection is refused says nothing of the newer one.
+      return !ack.ok && socket !== this.player.socket ? null : ack;
     } catch (error) {
       if (socket.connected) this.stage.fault(`CON-4: ${command} of ${keyOf(this.name)} was not answered: ${String(error)}`);
       return null;

@@ -4,7 +4,7 @@ import type { Database } from './database.js';
 import type { AgentChatUpdateInput } from './generated/sqlite/models.js';
 import { jsonIn, jsonPatch } from './json-columns.js';
 import { CHAT_COLUMNS, type ChatRow, chatOf } from './rows.js';
-import type { Sql, SqlValue } from './sql.js';
+import type { Sql, SqlRow, SqlValue } from './sql.js';
 import { contains, timeIn, unindexed } from './dialect.js';
 import type { Owner } from './tables.js';
 import { foldTitle } from './title-search.js';
@@ -50,30 +50,46 @@ export async function updateChat(
   );
 }
 
-/** Rows that one statement of a deletion marks. */
+export async function deleteChat(database: Database, chatId: string, at: string): Promise<void> {
+  await database.transaction(async (sql) => {
+    const changed = await sql.run(
+      'UPDATE agent_chat SET deleted_at = ?, updated_at = ? WHERE chat_id = ? AND deleted_at IS NULL',
+      [timeIn(at), timeIn(at), chatId],
+    );
+    if (changed === 0) throw new ChatError('not_found');
+    await markMessages(sql, chatId, timeIn(at));
+    await markRows(sql, 'agent_turn', chatId, timeIn(at));
+    await markRows(sql, 'agent_step', chatId, timeIn(at));
+  });
+}
+
+/** Rows that a deletion looks up at a time. It marks them one by one: each is written anew, and may hold megabytes. */
 const DELETE_CHUNK = 500;
 
-export async function deleteChat(database: Database, chatId: string, at: string): Promise<void> {
-  const time = timeIn(at);
-  await database.transaction(async (sql) => {
-    const found = await sql.query('SELECT last_sequence FROM agent_chat WHERE chat_id = ? AND deleted_at IS NULL', [
-      chatId,
-    ]);
-    if (!found[0]) throw new ChatError('not_found');
-    await sql.run('UPDATE agent_chat SET deleted_at = ?, updated_at = ? WHERE chat_id = ?', [time, time, chatId]);
-    for (let from = 0; from <= Number(found[0].last_sequence); from += DELETE_CHUNK) {
-      await sql.run(
-        'UPDATE agent_message SET deleted_at = ? WHERE chat_id = ? AND sequence >= ? AND sequence < ? AND deleted_at IS NULL',
-        [time, chatId, from, from + DELETE_CHUNK],
-      );
-    }
-    for (const table of ['agent_turn', 'agent_step']) {
-      const chunk = `SELECT id FROM ${table} WHERE chat_id = ? AND deleted_at IS NULL LIMIT ${DELETE_CHUNK}`;
-      while (
-        (await sql.run(`UPDATE ${table} SET deleted_at = ? WHERE id IN (${chunk})`, [time, chatId])) === DELETE_CHUNK
-      );
-    }
-  });
+async function markMessages(sql: Sql, chatId: string, time: string): Promise<void> {
+  const next =
+    'SELECT id, sequence FROM agent_message WHERE chat_id = ? AND sequence > ? AND deleted_at IS NULL ' +
+    `ORDER BY sequence LIMIT ${DELETE_CHUNK}`;
+  for (let rows = await sql.query(next, [chatId, 0]); ;) {
+    await mark(sql, 'agent_message', rows, time);
+    const last = rows.at(-1);
+    if (!last || rows.length < DELETE_CHUNK) return;
+    rows = await sql.query(next, [chatId, last.sequence as number]);
+  }
+}
+
+/** For tables whose index holds the mark: what has been marked is not found again. */
+async function markRows(sql: Sql, table: 'agent_turn' | 'agent_step', chatId: string, time: string): Promise<void> {
+  const next = `SELECT id FROM ${table} WHERE chat_id = ? AND deleted_at IS NULL LIMIT ${DELETE_CHUNK}`;
+  for (let count = DELETE_CHUNK; count === DELETE_CHUNK;) {
+    const rows = await sql.query(next, [chatId]);
+    await mark(sql, table, rows, time);
+    count = rows.length;
+  }
+}
+
+async function mark(sql: Sql, table: string, rows: readonly SqlRow[], time: string): Promise<void> {
+  for (const { id } of rows) await sql.run(`UPDATE ${table} SET deleted_at = ? WHERE id = ?`, [time, id as number]);
 }
 
 /** One more than the highest sequence that was ever given in the chat. */

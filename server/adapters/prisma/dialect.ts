@@ -13,3 +13,6 @@ export const unindexed = (column: string): string => `+${column}`;
 
 /** Whether a text column holds the parameter as it stands: no character has a meaning of its own. */
 export const contains = (column: string): string => `instr(${column}, ?) > 0`;
+
+/** Bytes of a JSON column, told without reading it; 0 for none. */
+export const octets = (column: string): string => `coalesce(octet_length(${column}), 0)`;

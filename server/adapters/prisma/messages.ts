@@ -3,18 +3,29 @@ import type { MessagePatch, MessageQuery } from '../../ports/store.js';
 import { activityOf, raiseActivity } from './activity.js';
 import { ownerIn } from './chats.js';
 import type { Database } from './database.js';
-import type { Prisma } from './generated/sqlite/client.js';
+import type { Prisma, PrismaClient } from './generated/sqlite/client.js';
+import { octets } from './dialect.js';
 import type { AgentMessageUpdateInput } from './generated/sqlite/models.js';
 import { jsonPatch } from './json-columns.js';
 import { MESSAGE_COLUMNS, type MessageRow, messageOf } from './rows.js';
 import type { SqlValue } from './sql.js';
 import * as tables from './tables.js';
 
-/** Messages that are read at a time: a list of any length never holds the event loop at a stretch. */
+/** Messages that one statement reads: a list of any length never holds the event loop at a stretch. */
 const READ_CHUNK = 250;
+/** Bytes of props and metadata from which on a message is read by itself, for the same reason. */
+const LARGE_BYTES = 16 * 1024;
+
+const IS_SMALL = `${octets('props')} + ${octets('metadata')} <= ${LARGE_BYTES}`;
+const PAGE_COLUMNS =
+  `${MESSAGE_COLUMNS}, CASE WHEN ${IS_SMALL} THEN props END AS props, ` +
+  `CASE WHEN ${IS_SMALL} THEN metadata END AS metadata`;
+
+type PageRow = Omit<MessageRow, 'props' | 'metadata'> & { readonly props: unknown; readonly metadata: unknown };
 
 export async function getMessages(database: Database, chatId: string, query: MessageQuery): Promise<Message[]> {
   const fromOldest = query.after !== undefined || query.offset !== undefined || query.limit === undefined;
+  const [direction, beyond] = fromOldest ? ['ASC', '>'] : ['DESC', '<'];
   const limit = query.limit ?? Infinity;
   const { where, args } = conditionsOf(chatId, query);
   return database.read(async (client) => {
@@ -24,21 +35,33 @@ export async function getMessages(database: Database, chatId: string, query: Mes
     while (messages.length < limit) {
       const take = Math.min(READ_CHUNK, limit - messages.length);
       const skip = messages.length === 0 ? (query.offset ?? 0) : 0;
-      const rows = await client.$queryRawUnsafe<MessageRow[]>(
-        `SELECT ${MESSAGE_COLUMNS} FROM agent_message WHERE ${more} ORDER BY sequence ${fromOldest ? 'ASC' : 'DESC'} LIMIT ? OFFSET ?`,
+      const rows = await client.$queryRawUnsafe<PageRow[]>(
+        `SELECT ${PAGE_COLUMNS} FROM agent_message WHERE ${more} ORDER BY sequence ${direction} LIMIT ? OFFSET ?`,
         ...moreArgs,
         take,
         skip,
       );
-      for (const row of rows) messages.push(messageOf(row));
+      for (const row of rows)
+        messages.push(messageOf(row.props === null ? await largeRow(client, row) : smallRow(row)));
       const last = rows.at(-1);
       if (!last || rows.length < take) break;
-      more = `${where} AND sequence ${fromOldest ? '>' : '<'} ?`;
+      more = `${where} AND sequence ${beyond} ?`;
       moreArgs = [...args, last.sequence];
     }
     return fromOldest ? messages : messages.reverse();
   });
 }
+
+function largeRow(client: PrismaClient, { messageId }: PageRow): Promise<MessageRow> {
+  return client.agentMessage.findFirstOrThrow({ where: { messageId } });
+}
+
+/** What an expression gives has no declared type, so that the client leaves JSON as text. */
+function smallRow(row: PageRow): MessageRow {
+  return { ...row, props: parsed(row.props), metadata: row.metadata === null ? null : parsed(row.metadata) };
+}
+
+const parsed = (value: unknown) => (typeof value === 'string' ? JSON.parse(value) : value) as Prisma.JsonValue;
 
 function conditionsOf(chatId: string, query: MessageQuery): { where: string; args: SqlValue[] } {
   const where = ['chat_id = ?', 'deleted_at IS NULL'];

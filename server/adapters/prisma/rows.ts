@@ -20,8 +20,9 @@ const select = (columns: string): string =>
 export const CHAT_COLUMNS = select(
   'chat_id title assistant_id mode status preset public share sort last_message_at metadata created_by team_id tenant_id created_at updated_at',
 );
+/** Without props and metadata. */
 export const MESSAGE_COLUMNS = select(
-  'message_id chat_id request_id role type props block_id thread_id step_id assistant_id sequence state metadata created_at updated_at',
+  'message_id chat_id request_id role type block_id thread_id step_id assistant_id sequence state created_at updated_at',
 );
 
 export type ChatRow = Omit<

@@ -2,6 +2,7 @@ import { ChatError, type Step } from '../../../protocol/index.js';
 import type { StepPatch, StepRecord } from '../../ports/store.js';
 import { ownerIn } from './chats.js';
 import type { Database } from './database.js';
+import { octets } from './dialect.js';
 import type { AgentStepUpdateInput } from './generated/sqlite/models.js';
 import { jsonPatch } from './json-columns.js';
 import { stepOf, stepRecordOf } from './rows.js';
@@ -44,18 +45,38 @@ export async function updateStep(database: Database, stepId: string, patch: Step
   return stepOf(unchanged);
 }
 
-export async function getSteps(database: Database, requestId: string): Promise<StepRecord[]> {
-  const rows = await database.read((client) =>
-    client.agentStep.findMany({ where: { requestId, deletedAt: null }, orderBy: { sequence: 'asc' } }),
-  );
-  return rows.map(stepRecordOf);
+export function getSteps(database: Database, requestId: string): Promise<StepRecord[]> {
+  return readSteps(database, 'request_id', requestId);
 }
 
-export async function getStepsByStack(database: Database, stackId: string): Promise<StepRecord[]> {
-  const rows = await database.read((client) =>
-    client.agentStep.findMany({ where: { stackId, deletedAt: null }, orderBy: { sequence: 'asc' } }),
-  );
-  return rows.map(stepRecordOf);
+export function getStepsByStack(database: Database, stackId: string): Promise<StepRecord[]> {
+  return readSteps(database, 'stack_id', stackId);
+}
+
+/** Steps, and bytes that they hold, that one statement reads: so that no turn's steps hold the event loop at a stretch. */
+const READ_CHUNK = 250;
+const READ_BYTES = 512 * 1024;
+
+const STEP_BYTES = ['input', 'output', 'space_snapshot', 'error', 'metadata'].map(octets).join(' + ');
+
+function readSteps(database: Database, column: 'request_id' | 'stack_id', id: string): Promise<StepRecord[]> {
+  return database.read(async (client) => {
+    const sizes = await client.$queryRawUnsafe<{ id: number; bytes: bigint }[]>(
+      `SELECT id, ${STEP_BYTES} AS bytes FROM agent_step WHERE ${column} = ? AND deleted_at IS NULL ORDER BY sequence`,
+      id,
+    );
+    const records: StepRecord[] = [];
+    for (let from = 0, to = 0; from < sizes.length; from = to) {
+      let bytes = 0;
+      while (to < sizes.length && to - from < READ_CHUNK && (to === from || bytes < READ_BYTES)) {
+        bytes += Number(sizes[to++]?.bytes);
+      }
+      const ids = sizes.slice(from, to).map((row) => row.id);
+      const rows = await client.agentStep.findMany({ where: { id: { in: ids } }, orderBy: { sequence: 'asc' } });
+      for (const row of rows) records.push(stepRecordOf(row));
+    }
+    return records;
+  });
 }
 
 /** The newest turn is the one begun last; where steps stand without their turn, the one whose steps were stored last. */

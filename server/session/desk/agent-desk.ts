@@ -48,7 +48,8 @@ export function createAgentDesk(env: Environment, sessions: Sessions, agents: Ag
     const session = sessions.ofTurn(name.requestId);
     const live = session?.turns.get(name.requestId);
     const kept = live ?? session?.ended.get(name.requestId);
-    if (!session || !kept) throw new ChatError('turn_ended');
+    if (!session || !kept) return { answer: absent(connection, name) };
+    if (session.chat.tenantId !== connection.identity.tenantId) throw new ChatError('not_found');
     const frame = frameNamed(connection, kept, name);
     mustHold(connection, frame, name);
     if (name.seq <= frame.lastSeq)
@@ -60,10 +61,19 @@ export function createAgentDesk(env: Environment, sessions: Sessions, agents: Ag
     return { held: { session, live, frame } };
   }
 
+  /** A turn that is not in memory has ended long ago, or never was. @throws {ChatError} always */
+  async function absent(connection: AgentConnection, name: FrameName): Promise<never> {
+    const record = await env.store.getTurn(name.requestId);
+    const chat = record && (await sessions.chat(record.turn.chatId));
+    if (chat?.tenantId !== connection.identity.tenantId) throw new ChatError('not_found');
+    throw abortBy(connection, { stackId: record?.rootStackId, ...name }, 'turn_ended');
+  }
+
   /** The frame of the running attempt. @throws {ChatError} `stale_attempt`, `bad_request`, `not_found` */
   function frameNamed(connection: AgentConnection, kept: EndedAttempt, name: FrameName): Frame {
     const { attempt } = kept.turn;
-    if (name.attempt < attempt) throw abortBy(connection, name, 'stale_attempt');
+    if (name.attempt < attempt)
+      throw abortBy(connection, { ...name, stackId: name.stackId ?? rootOf(kept.frames) }, 'stale_attempt');
     if (name.attempt > attempt)
       throw new ChatError('bad_request', `The attempt is ${attempt}.`, {
         details: { path: 'attempt', expected: attempt },
@@ -100,14 +110,12 @@ export function createAgentDesk(env: Environment, sessions: Sessions, agents: Ag
     'agent:attach': async (connection, args) => {
       const agent = agents.attach(connection, args);
       return {
-        assigned: agent
-          .runs()
-          .map(({ requestId, attempt, frame }) => ({
-            requestId,
-            attempt,
-            stackId: frame.stackId,
-            lastSeq: frame.lastSeq,
-          })),
+        assigned: agent.runs().map(({ requestId, attempt, frame }) => ({
+          requestId,
+          attempt,
+          stackId: frame.stackId,
+          lastSeq: frame.lastSeq,
+        })),
       };
     },
 

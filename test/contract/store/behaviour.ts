@@ -135,6 +135,28 @@ export function behaviourContract(open: () => StoreUnderTest, another: () => Pro
       for (const [what, longest] of Object.entries(hold)) expect(longest, what).toBeLessThan(150);
     });
 
+    it('the event loop turns while 32 MiB are written, read and deleted, whatever they are made of', async () => {
+      const MiB = 1024 * 1024;
+      const text = 'é'.repeat(2 * MiB - 200);
+      const record = await begun(store());
+      const { chatId, requestId } = record.turn;
+      const messages = answers(requestId, chatId, 4).map((message) => ({ ...message, props: { content: text } }));
+      const steps = [1, 2, 3, 4].map((n) =>
+        aStep(record.turn, n, { input: text.slice(MiB), output: { text: text.slice(MiB) } }),
+      );
+      const hold = {
+        write: await longestHold(() => store().write([anEnd(record, { messages, steps })])),
+        read: await longestHold(async () => {
+          expect((await store().getMessages(chatId, { limit: 4 })).slice(-4)).toEqual(messages);
+        }),
+        steps: await longestHold(async () => {
+          expect(await store().getSteps(requestId)).toEqual(steps);
+        }),
+        delete: await longestHold(() => store().deleteChat(chatId, at(9))),
+      };
+      for (const [what, longest] of Object.entries(hold)) expect(longest, what).toBeLessThan(300);
+    });
+
     it('a database that another process has locked is said to be so at once, and works again afterwards', async () => {
       const record = await begun(store());
       const release = await open().lock();

@@ -9,9 +9,6 @@ export class ModelFrame {
   readonly applied: string[] = [];
   lastSeq = 0;
   closed: Record<string, unknown> | null = null;
-  /** Every push that was taken or refused, as its texts. */
-  readonly met: { readonly seq: number; readonly texts: string[]; readonly answer: string }[] = [];
-
   /** Whether refusals name the guilty op. */
   namesIndex = true;
 
@@ -21,21 +18,10 @@ export class ModelFrame {
     if (sent.command === 'turn:close') return this.#close(sent, seq);
     const ops = args['ops'] as Op[];
     const texts = ops.map((op) => (op.op === 'append' ? op.text : op.op));
-    const met = (answer: string): void => void this.met.push({ seq, texts, answer });
-    if (seq <= this.lastSeq) {
-      met('again');
-      return sent.ok({ seq });
-    }
-    if (seq !== this.lastSeq + 1) {
-      met('gap');
-      return sent.refuse('seq_gap', { details: { expected: this.lastSeq + 1 } });
-    }
+    if (seq <= this.lastSeq) return sent.ok({ seq });
+    if (seq !== this.lastSeq + 1) return sent.refuse('seq_gap', { details: { expected: this.lastSeq + 1 } });
     const index = texts.indexOf(BAD);
-    if (index >= 0) {
-      met('refused');
-      return sent.refuse('bad_request', { details: this.namesIndex ? { index } : {} });
-    }
-    met('applied');
+    if (index >= 0) return sent.refuse('bad_request', { details: this.namesIndex ? { index } : {} });
     this.lastSeq = seq;
     this.applied.push(...texts);
     sent.ok({ seq });

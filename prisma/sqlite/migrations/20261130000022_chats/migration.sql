@@ -14,14 +14,14 @@ CREATE TABLE "agent_chat" (
     "last_message_at" DATETIME,
     "activity_at" DATETIME NOT NULL,
     "last_sequence" INTEGER NOT NULL,
-    "metadata" JSONB,
     "created_by" TEXT NOT NULL,
     "updated_by" TEXT,
     "team_id" TEXT,
     "tenant_id" TEXT,
     "created_at" DATETIME NOT NULL,
     "updated_at" DATETIME NOT NULL,
-    "deleted_at" DATETIME
+    "deleted_at" DATETIME,
+    "metadata" JSONB
 );
 
 -- CreateTable
@@ -32,21 +32,21 @@ CREATE TABLE "agent_message" (
     "request_id" TEXT,
     "role" TEXT NOT NULL,
     "type" TEXT NOT NULL,
-    "props" JSONB NOT NULL,
     "block_id" TEXT,
     "thread_id" TEXT,
     "step_id" TEXT,
     "assistant_id" TEXT,
     "sequence" INTEGER NOT NULL,
     "state" TEXT NOT NULL,
-    "metadata" JSONB,
     "created_by" TEXT,
     "updated_by" TEXT,
     "team_id" TEXT,
     "tenant_id" TEXT,
     "created_at" DATETIME NOT NULL,
     "updated_at" DATETIME NOT NULL,
-    "deleted_at" DATETIME
+    "deleted_at" DATETIME,
+    "metadata" JSONB,
+    "props" JSONB NOT NULL
 );
 
 -- CreateTable
@@ -61,20 +61,20 @@ CREATE TABLE "agent_step" (
     "stack_depth" INTEGER NOT NULL,
     "type" TEXT NOT NULL,
     "status" TEXT NOT NULL,
-    "input" JSONB,
-    "output" JSONB,
-    "space_snapshot" JSONB,
-    "error" JSONB,
     "sequence" INTEGER NOT NULL,
     "begin_order" INTEGER NOT NULL,
-    "metadata" JSONB,
     "created_by" TEXT,
     "updated_by" TEXT,
     "team_id" TEXT,
     "tenant_id" TEXT,
     "created_at" DATETIME NOT NULL,
     "updated_at" DATETIME NOT NULL,
-    "deleted_at" DATETIME
+    "deleted_at" DATETIME,
+    "metadata" JSONB,
+    "error" JSONB,
+    "space_snapshot" JSONB,
+    "input" JSONB,
+    "output" JSONB
 );
 
 -- CreateTable
@@ -87,10 +87,7 @@ CREATE TABLE "agent_turn" (
     "background" BOOLEAN NOT NULL,
     "attempt" INTEGER NOT NULL,
     "stop_reason" TEXT,
-    "error" JSONB,
     "fingerprint" TEXT NOT NULL,
-    "usage" JSONB,
-    "metadata" JSONB,
     "root_stack_id" TEXT NOT NULL,
     "regenerates" TEXT,
     "opened_by" TEXT,
@@ -102,7 +99,10 @@ CREATE TABLE "agent_turn" (
     "started_at" DATETIME,
     "ended_at" DATETIME,
     "updated_at" DATETIME NOT NULL,
-    "deleted_at" DATETIME
+    "deleted_at" DATETIME,
+    "error" JSONB,
+    "usage" JSONB,
+    "metadata" JSONB
 );
 
 -- CreateIndex

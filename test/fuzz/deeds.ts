@@ -1,0 +1,266 @@
+import type { Ack, AgentResult, ErrorCode, Message, Result, SubscribeResult } from '../../protocol/index.js';
+import { Peer } from '../harness/peer.js';
+import type { AskedTurn, KnownChat } from './model.js';
+import type { AgentDeed, Moment, PersonDeed } from './plan.js';
+import type { Player } from './player.js';
+import { chosen } from './random.js';
+import type { Watcher } from './watcher.js';
+import { identityOf, type World } from './world.js';
+
+/** What people and agents do in a round, as the plan says, with what they find. */
+
+/** Refusals that people have to live with, by command; any other is a fault. */
+const USUAL: readonly ErrorCode[] = ['not_found', 'forbidden', 'conflict', 'storage_unavailable', 'draining'];
+const REFUSALS: Readonly<Record<string, readonly ErrorCode[]>> = {
+  'turn:start': ['turn_busy', 'queue_full'],
+  'turn:resume': ['turn_not_resumable', 'queue_full', 'bad_request'],
+  'turn:open': ['queue_full'],
+};
+
+export class Deeds {
+  #count = 0;
+
+  constructor(private readonly world: World) {}
+
+  /** Does one thing of the plan; resolves when its answers are there. */
+  async perform({ person, agent, chat: chatFraction, which, deed }: Moment): Promise<void> {
+    const { world } = this;
+    const watcher = world.watchers[person] as Watcher;
+    const player = world.players[agent] as Player;
+    const chat = chosen([...world.model.chats.values()], chatFraction) as KnownChat;
+    world.trace(`${deed.do} by ${deed.do.startsWith('agent') || deed.do === 'open' ? player.agentId : `person ${person}`} in ${chat.chatId}: ${JSON.stringify(deed)}`);
+    switch (deed.do) {
+      case 'lock':
+        return world.lock(deed.ms);
+      case 'end':
+        return world.end(deed.signal, deed.downMs);
+      case 'agentDrop':
+        return world.bounce(player, deed.awayMs);
+      case 'agentReplace':
+        return this.#replace(player);
+      case 'agentFreeze':
+        return world.freeze(player, deed.ms);
+      case 'open':
+        return this.#open(player, chat, deed);
+      default:
+        return this.#person(watcher, chat, which, deed);
+    }
+  }
+
+  #person(watcher: Watcher, chat: KnownChat, which: number, deed: PersonDeed): Promise<void> {
+    switch (deed.do) {
+      case 'start':
+      case 'regenerate':
+        return this.#start(watcher, chat, deed);
+      case 'stop':
+        return this.#tell(watcher, 'turn:stop', { chatId: chat.chatId, ...this.#turnOf(chat, which, deed.isNamed) });
+      case 'resume':
+        return this.#resume(watcher, chat, which, deed);
+      case 'rename':
+        return this.#tell(this.#owner(chat, watcher), 'chat:update', { chatId: chat.chatId, title: deed.title });
+      case 'edit':
+        return this.#edit(watcher, chat, which, deed.content);
+      case 'delete':
+        return this.#delete(watcher, chat, which, deed.count);
+      case 'deleteChat':
+        return this.#deleteChat(watcher, chat);
+      case 'follow':
+        return this.#quietly(watcher, () => watcher.watch(chat.chatId, { messageLimit: deed.messageLimit, fresh: deed.isFresh }));
+      case 'unfollow':
+        return this.#quietly(watcher, () => watcher.unwatch(chat.chatId));
+      case 'bounce':
+        return this.world.bounce(watcher, deed.awayMs);
+      case 'page':
+        return this.#page(watcher, chat, deed);
+      case 'peek':
+        return this.#peek(watcher, chat, deed.messageLimit);
+      case 'type':
+        return this.#tell(watcher, 'typing', { chatId: chat.chatId, typing: deed.typing });
+      case 'freeze':
+        return this.world.freeze(watcher, deed.ms);
+    }
+  }
+
+  // Turns
+
+  async #start(watcher: Watcher, chat: KnownChat, deed: Extract<PersonDeed, { do: 'start' | 'regenerate' }>): Promise<void> {
+    const requestId = `request-${++this.#count}`;
+    const known = deed.do === 'start' && deed.inNewChat ? this.world.knowChat(`new-${this.#count}`, watcher.as.userId as string) : chat;
+    const regenerates = deed.do === 'regenerate' ? ([...this.world.model.turns.values()].findLast((turn) => turn.chatId === chat.chatId)?.requestId ?? 'none') : null;
+    const inputs = deed.do === 'start' ? deed.inputs : [];
+    const asked: AskedTurn = { requestId, chatId: known.chatId, inputs, regenerates, outcome: 'unknown' };
+    this.world.model.turns.set(requestId, asked);
+    const body = {
+      requestId,
+      chatId: known.chatId,
+      onBusy: deed.onBusy,
+      ...(deed.do === 'start'
+        ? { input: inputs.length === 1 ? inputs[0] : inputs, assistantId: deed.assistantId, createChat: deed.inNewChat, metadata: { delayMs: 3 } }
+        : { regenerate: regenerates }),
+    };
+    const others = this.world.watchers.filter(({ as }) => as.userId === watcher.as.userId);
+    const senders = deed.do === 'start' && deed.isTwice ? others : [watcher];
+    await Promise.all(senders.map((sender) => this.#insist(sender, asked, body)));
+    if (asked.outcome === 'accepted') known.isKnown = true;
+  }
+
+  /** Sends a start, again after each loss, until it has its answer (TRN-1). */
+  async #insist(sender: Watcher, asked: AskedTurn, body: object): Promise<void> {
+    for (let tries = 0; tries < 30; tries++) {
+      const ack = (await this.#ask(sender, 'turn:start', body)) as Ack<Result<'turn:start'>> | null;
+      if (!ack) {
+        await this.world.back(sender);
+        continue;
+      }
+      if (ack.ok) {
+        if (asked.regenerates === null && ack.data.messages.length !== asked.inputs.length && this.world.model.mayBeGone.size === 0) {
+          this.world.fault(`TRN-1: ${asked.requestId} was answered with ${ack.data.messages.length} messages, sent were ${asked.inputs.length}`);
+        }
+        asked.outcome = 'accepted';
+      } else if (asked.outcome !== 'accepted') asked.outcome = 'refused';
+      return;
+    }
+  }
+
+  async #resume(watcher: Watcher, chat: KnownChat, which: number, deed: Extract<PersonDeed, { do: 'resume' }>): Promise<void> {
+    const args = { chatId: chat.chatId, ...this.#turnOf(chat, which, deed.isNamed), ...(which < 0.3 ? { attempt: 2 } : {}) };
+    const times = deed.isTwice ? 2 : 1;
+    await Promise.all(Array.from({ length: times }, () => this.#tell(watcher, 'turn:resume', args)));
+  }
+
+  #turnOf(chat: KnownChat, which: number, isNamed: boolean): { requestId?: string } {
+    const turns = [...this.world.model.turns.values()].filter(({ chatId }) => chatId === chat.chatId).slice(-6);
+    const turn = isNamed ? chosen(turns, which) : undefined;
+    return turn ? { requestId: turn.requestId } : {};
+  }
+
+  async #open(player: Player, chat: KnownChat, deed: Extract<AgentDeed, { do: 'open' }>): Promise<void> {
+    const requestId = `opened-${++this.#count}`;
+    const known = deed.inNewChat ? this.world.knowChat(`new-${this.#count}`, 'ann') : chat;
+    const assistantId = player.agentId === 'agent-2' ? 'beta' : 'alpha';
+    const args = { requestId, chatId: known.chatId, assistantId, ...(deed.inNewChat ? { createChat: { createdBy: 'ann', teamId: 'team', share: 'team' } } : {}) };
+    const once = async (): Promise<void> => {
+      for (let tries = 0; tries < 10; tries++) {
+        const ack = await this.#ask(player, 'turn:open', args);
+        if (ack?.ok) {
+          known.isKnown = true;
+          player.opened(known.chatId, ack.data as AgentResult<'turn:open'>);
+        }
+        if (ack) return;
+        await this.world.back(player);
+      }
+    };
+    await Promise.all([once(), ...(deed.isTwice ? [once()] : [])]);
+  }
+
+  async #replace(player: Player): Promise<void> {
+    if (!player.socket.connected) return;
+    await player.replace().catch(() => this.world.back(player));
+  }
+
+  // Messages
+
+  async #edit(watcher: Watcher, chat: KnownChat, which: number, content: string): Promise<void> {
+    const owner = this.#owner(chat, watcher);
+    const message = chosen(owner.watched.get(chat.chatId)?.messages ?? [], which);
+    if (!message) return;
+    const { model } = this.world;
+    const { messageId } = message;
+    model.edits.set(messageId, [...(model.edits.get(messageId) ?? []), content]);
+    const ack = await this.#ask(owner, 'message:update', { messageId, props: { content } });
+    if (ack?.ok) model.edited.add(messageId);
+  }
+
+  async #delete(watcher: Watcher, chat: KnownChat, which: number, count: number): Promise<void> {
+    const owner = this.#owner(chat, watcher);
+    const { messages = [] } = owner.watched.get(chat.chatId) ?? {};
+    const from = Math.floor(which * messages.length);
+    const messageIds = messages.slice(from, from + count).map(({ messageId }) => messageId);
+    if (messageIds.length === 0) return;
+    const { model } = this.world;
+    for (const messageId of messageIds) model.mayBeGone.add(messageId);
+    const ack = (await this.#ask(owner, 'message:delete', { chatId: chat.chatId, messageIds })) as Ack<Result<'message:delete'>> | null;
+    if (ack?.ok) for (const messageId of ack.data.messageIds) model.gone.add(messageId);
+  }
+
+  async #deleteChat(watcher: Watcher, chat: KnownChat): Promise<void> {
+    if (chat.deletion === 'none') chat.deletion = 'asked';
+    const ack = await this.#ask(this.#owner(chat, watcher), 'chat:delete', { chatId: chat.chatId });
+    if (ack?.ok) chat.deletion = 'done';
+  }
+
+  // Looking
+
+  async #page(watcher: Watcher, chat: KnownChat, { query, overHttp }: Extract<PersonDeed, { do: 'page' }>): Promise<void> {
+    const page = overHttp ? await this.#httpPage(watcher, chat, query) : await this.#ask(watcher, 'message:list', { chatId: chat.chatId, ...query });
+    if (page?.ok) this.#compare(chat, page.data as Result<'message:list'>, JSON.stringify(query));
+  }
+
+  async #httpPage(watcher: Watcher, chat: KnownChat, query: Readonly<Record<string, number>>): Promise<{ ok: boolean; data: unknown } | null> {
+    const headers = { 'x-user-id': watcher.as.userId as string, 'x-team-id': 'team' };
+    const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]));
+    const response = await fetch(`${this.world.server.url}/v1/chats/${chat.chatId}/messages?${search}`, { headers }).catch(() => null);
+    if (!response) return null;
+    const data: unknown = await response.json().catch(() => null);
+    if (data === null) return null;
+    if (response.status >= 500 && response.status !== 503) this.world.fault(`GET messages answered ${response.status}`);
+    return { ok: response.status === 200, data };
+  }
+
+  async #peek(watcher: Watcher, chat: KnownChat, messageLimit: number): Promise<void> {
+    const newcomer = new Peer(this.world.server.url, '/', identityOf(watcher.as.userId as string));
+    try {
+      await newcomer.open();
+      const ack = (await newcomer.ask('chat:subscribe', { chatId: chat.chatId, messageLimit })) as Ack<SubscribeResult>;
+      if (ack.ok) this.#compare(chat, { position: ack.data.position, messages: ack.data.messages as Message[] }, 'a snapshot');
+    } catch {
+      // The server is down.
+    } finally {
+      newcomer.close();
+    }
+  }
+
+  /** DAT-4 at a moment in the middle: against whoever has been at that position, or comes to it within a moment. */
+  #compare(chat: KnownChat, page: Pick<Result<'message:list'>, 'position' | 'messages'>, what: string): void {
+    const check = (): void => {
+      for (const [index, watcher] of this.world.watchers.entries()) {
+        const differs = watcher.watched.get(chat.chatId)?.compare(page);
+        if (differs) this.world.fault(`DAT-4: ${what} of ${chat.chatId} at ${page.position.offset} is not what person ${index} saw: ${differs}`);
+      }
+    };
+    setTimeout(check, 150);
+  }
+
+  // Saying
+
+  /** Mostly the one who may change the chat; at times somebody else, who is refused. */
+  #owner(chat: KnownChat, otherwise: Watcher): Watcher {
+    return this.world.watchers.find(({ as }) => as.userId === chat.userId && (this.#count + chat.chatId.length) % 5 > 0) ?? otherwise;
+  }
+
+  async #tell(watcher: Watcher, command: string, args: object): Promise<void> {
+    await this.#ask(watcher, command, args);
+  }
+
+  async #quietly(watcher: Watcher, work: () => Promise<unknown>): Promise<void> {
+    if (watcher.socket.connected) await work().catch(() => undefined);
+  }
+
+  /** The answer, null where it was lost with the connection. */
+  async #ask(peer: Peer, command: string, args: object): Promise<Ack<unknown> | null> {
+    const { socket } = peer;
+    if (!socket?.connected) return null;
+    try {
+      const ack = await peer.ask(command, args, 20_000);
+      const { world } = this;
+      if (!ack.ok) {
+        world.trace(`${command} ${JSON.stringify(args)} was refused: ${ack.error.code}`);
+        if (![...USUAL, ...(REFUSALS[command] ?? [])].includes(ack.error.code)) world.fault(`${command} ${JSON.stringify(args)}: ${JSON.stringify(ack.error)}`);
+      }
+      return ack;
+    } catch (error) {
+      if (socket.connected) this.world.fault(`CON-4: ${command} was not answered: ${String(error)}`);
+      return null;
+    }
+  }
+}

@@ -1,0 +1,224 @@
+import { join } from 'node:path';
+import BetterSqlite3 from 'better-sqlite3';
+import { ServerProcess } from '../harness/server-process.js';
+import type { As, Peer } from '../harness/peer.js';
+import { until } from '../harness/until.js';
+import { Model, type KnownChat } from './model.js';
+import { AGENTS, CHATS, PERSONS, type Plan } from './plan.js';
+import { Player, type Stage } from './player.js';
+import { Watcher } from './watcher.js';
+
+const TRACE_KEPT = 120;
+const USERS = ['ann', 'bob'];
+
+export const identityOf = (userId: string): As => ({ userId, teamId: 'team' });
+
+/** The server of a round, those around it, and what befalls them. */
+export class World implements Stage {
+  readonly server: ServerProcess;
+  readonly model = new Model();
+  readonly watchers: Watcher[] = [];
+  readonly players: Player[] = [];
+  /** What did not fit, the first first. */
+  readonly faults: string[] = [];
+  /** Lives of the server that a kill -9 ended. */
+  readonly killed = new Set<number>();
+  life = 0;
+  isFinishing = false;
+  readonly seed: number;
+  readonly #began = performance.now();
+  readonly #trace: string[] = [];
+  readonly #frozen = new Map<object, () => void>();
+  /** Peers that are away, with what resolves when they are back. */
+  readonly #away = new Map<Peer, Promise<void>>();
+  #serverUp: Promise<void> = Promise.resolve();
+  #unlock: (() => void) | null = null;
+  #serial = 0;
+
+  constructor(readonly plan: Plan) {
+    this.seed = plan.seed;
+    this.server = new ServerProcess(plan.env);
+  }
+
+  async begin(): Promise<void> {
+    await this.server.start();
+    for (let index = 0; index < PERSONS; index++) {
+      const userId = USERS[index % USERS.length] as string;
+      const needs = { fault: (what: string) => this.fault(`${userId}/${index}: ${what}`), leaving: (chat: { messages: readonly never[] } | object) => this.model.saw((chat as { messages: [] }).messages) };
+      this.watchers.push(await new Watcher(this.server.url, identityOf(userId), needs).open());
+    }
+    const serves = [['alpha'], ['alpha', 'beta'], ['beta']];
+    for (let index = 0; index < AGENTS; index++) {
+      const player = new Player(this.server.url, `agent-${index}`, serves[index % serves.length] as string[], [2, 3, 1][index % 3] as number, this);
+      this.players.push(player);
+      await player.join();
+    }
+    for (let index = 0; index < CHATS; index++) {
+      const owner = this.watchers[index % this.watchers.length] as Watcher;
+      const chatId = `chat-${index}`;
+      this.knowChat(chatId, owner.as.userId as string).isKnown = true;
+      await owner.do('chat:create', { chatId, assistantId: 'alpha', share: 'team' });
+      for (const watcher of this.watchers) await watcher.watch(chatId);
+    }
+  }
+
+  knowChat(chatId: string, userId: string): KnownChat {
+    const chat: KnownChat = this.model.chats.get(chatId) ?? { chatId, userId, isKnown: false, deletion: 'none' };
+    this.model.chats.set(chatId, chat);
+    return chat;
+  }
+
+  // Saying what happens
+
+  trace(line: string): void {
+    this.#trace.push(`${(performance.now() - this.#began).toFixed(0).padStart(6)} ${line}`);
+    if (this.#trace.length > TRACE_KEPT) this.#trace.shift();
+  }
+
+  fault(what: string): void {
+    this.trace(`FAULT ${what}`);
+    this.faults.push(what);
+  }
+
+  get lastOperations(): string {
+    return this.#trace.join('\n');
+  }
+
+  nextSerial(): number {
+    return ++this.#serial;
+  }
+
+  pause(ms: number): Promise<void> {
+    return new Promise((resolve) => setTimeout(resolve, this.isFinishing ? Math.min(ms, 5) : ms));
+  }
+
+  // Coming and going
+
+  /** Resolves when the peer is connected, and the server is up. */
+  async back(peer: Peer): Promise<void> {
+    // At least one turn of the loop: whoever was cut off is told of it in one.
+    do {
+      await this.pause(2);
+      await this.#serverUp;
+      await this.#away.get(peer);
+    } while (!peer.socket?.connected && (await this.#return(peer), true) && !peer.socket?.connected);
+  }
+
+  /** Cuts a peer off; it comes back after a while. */
+  async bounce(peer: Peer, awayMs: number): Promise<void> {
+    if (this.#away.has(peer) || !peer.socket.connected) return;
+    this.thaw(peer);
+    peer.drop();
+    await this.pause(awayMs);
+    await this.#return(peer);
+  }
+
+  /** Connects a peer again, as often as it takes: the server may die meanwhile. */
+  #return(peer: Peer): Promise<void> {
+    const returning = this.#away.get(peer) ?? this.#reconnect(peer).finally(() => this.#away.delete(peer));
+    this.#away.set(peer, returning);
+    return returning;
+  }
+
+  async #reconnect(peer: Peer): Promise<void> {
+    for (let tries = 0; ; tries++) {
+      await this.#serverUp;
+      const connected = peer instanceof Player ? peer.join() : this.#rewatch(peer as Watcher);
+      const isBack = await Promise.race([connected.then(() => true), this.#later(3000)]).catch((error: unknown) => {
+        this.trace(`${peer.as.userId} is not back: ${String(error)}`);
+        return false;
+      });
+      if (isBack && peer.socket.connected) return;
+      if (tries > 20) throw new Error(`${peer.as.userId} does not get back`);
+      await this.pause(20);
+    }
+  }
+
+  async #rewatch(watcher: Watcher): Promise<void> {
+    await watcher.open();
+    for (const [chatId, chat] of watcher.watched) if (chat.isFollowing) await watcher.watch(chatId);
+  }
+
+  #later(ms: number): Promise<false> {
+    return new Promise((resolve) => setTimeout(() => resolve(false), ms));
+  }
+
+  /** Stops reading from a peer's socket for a while (as a stopped process would). */
+  async freeze(peer: Peer, ms: number): Promise<void> {
+    const { transport } = peer.socket.io.engine as unknown as { transport: { ws?: { pause(): void; resume(): void } } };
+    const { ws } = transport;
+    if (!ws || this.#frozen.has(peer)) return;
+    ws.pause();
+    this.#frozen.set(peer, () => ws.resume());
+    await this.pause(ms);
+    this.thaw(peer);
+  }
+
+  thaw(peer: Peer): void {
+    this.#frozen.get(peer)?.();
+    this.#frozen.delete(peer);
+  }
+
+  // What befalls the server
+
+  /** Holds the database's write lock as another process would. */
+  async lock(ms: number): Promise<void> {
+    if (this.#unlock) return;
+    const file = new BetterSqlite3(join(this.server.dataDir, 'turnstream.db'), { timeout: 200 });
+    try {
+      file.exec('BEGIN IMMEDIATE');
+    } catch {
+      file.close();
+      return;
+    }
+    this.#unlock = () => {
+      this.#unlock = null;
+      file.exec('ROLLBACK');
+      file.close();
+    };
+    await this.pause(ms);
+    this.#unlock?.();
+  }
+
+  /** Ends the server, and starts it again on what it left. */
+  async end(signal: 'SIGKILL' | 'SIGTERM', downMs: number): Promise<void> {
+    let isUp = (): void => undefined;
+    const before = this.#serverUp;
+    this.#serverUp = new Promise((resolve) => (isUp = resolve));
+    await before;
+    if (signal === 'SIGKILL') this.killed.add(this.life);
+    const code = await this.server.signal(signal);
+    if (signal === 'SIGTERM' && code !== 0) this.fault(`LIF-1: the server ended with ${code}`);
+    this.trace(`the server has ended (${signal})`);
+    this.#unlock?.();
+    await this.pause(downMs);
+    this.life++;
+    await this.server.start();
+    this.trace('the server is up again');
+    isUp();
+    await Promise.all([...this.watchers, ...this.players].map((peer) => this.#return(peer)));
+  }
+
+  /** Heals everything, so that all can come to its end. */
+  async heal(): Promise<void> {
+    this.isFinishing = true;
+    this.#unlock?.();
+    await this.#serverUp;
+    for (const peer of [...this.watchers, ...this.players]) {
+      this.thaw(peer);
+      await this.back(peer);
+    }
+  }
+
+  /** A number of the server's metrics, summed over its labels. */
+  async metric(name: string): Promise<number> {
+    const text = await (await fetch(`${this.server.url}/metrics`)).text();
+    return [...text.matchAll(new RegExp(`^turnstream_${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))].reduce((sum, [, value]) => sum + Number(value), 0);
+  }
+
+  /** Waits until a metric is zero; says so where it does not become it. */
+  async settles(name: string, ms = 8000): Promise<void> {
+    let last = NaN;
+    await until(async () => (last = await this.metric(name)) === 0, name, ms).catch(() => this.fault(`turnstream_${name} stays at ${last}`));
+  }
+}

@@ -1,0 +1,6 @@
+// npm run docs: writes what is made from the code into the pages that hold it.
+import { writePage } from './generated-blocks.js';
+import { protocolPage } from './protocol-tables.js';
+import { readme } from './settings-table.js';
+
+for (const page of [readme, protocolPage]) writePage(page);
