@@ -125,5 +125,5 @@ export default defineConfig(
     // A test that reads a wrong index fails, which is what a test is for; a fuzz test prints its seed.
     rules: { '@typescript-eslint/no-non-null-assertion': 'off', 'no-console': 'off' },
   },
-  { files: ['bench/**/*.ts', 'tools/**/*.ts'], rules: { 'no-console': 'off' } },
+  { files: ['bench/**/*.ts', 'tools/**/*.ts', 'examples/**/*.ts'], rules: { 'no-console': 'off' } },
 );

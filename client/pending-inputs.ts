@@ -72,8 +72,10 @@ export class PendingInputs {
     if (this.#entries.length === 0) return;
     const seen = new Set(view.messages.filter(({ role }) => role === 'user').map(({ requestId }) => requestId));
     const left = this.#entries.filter(({ input, accepted }) => {
-      const isWordless = input.messages.length === 0 && view.turns.has(input.requestId);
-      return !isWordless && !seen.has(input.requestId) && (accepted === null || accepted === generation);
+      const turn = view.turns.get(input.requestId);
+      // A turn is announced, then its input, then its start: by then the input has been seen, if it was not deleted.
+      const isThere = turn && (turn.status !== 'queued' || input.messages.length === 0);
+      return !isThere && !seen.has(input.requestId) && (accepted === null || accepted === generation);
     });
     if (left.length < this.#entries.length) this.#set(left);
   }

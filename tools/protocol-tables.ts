@@ -1,5 +1,6 @@
 // npm run docs: the tables of docs/protocol.md, from the schemas, the tables of commands and errors, and the metrics.
-import { agentCommands, chatEvent, commands, ERRORS, type CommandSpec } from '../protocol/index.js';
+import { z } from 'zod';
+import { agentCommands, chatEvent, commands, ERRORS, op, type CommandSpec } from '../protocol/index.js';
 import { createMetrics } from '../server/metrics.js';
 import { describeHttp } from '../server/wire/describe/openapi.js';
 import { code, table, type GeneratedPage } from './generated-blocks.js';
@@ -11,6 +12,7 @@ export const protocolPage: GeneratedPage = {
     commands: peoplesCommands(),
     'agent-commands': agentsCommands(),
     events: events(),
+    ops: ops(),
     errors: errors(),
     routes: routes(),
     metrics: metrics(),
@@ -36,7 +38,8 @@ function agentsCommands(): string {
     ['command', 'arguments', 'data', 'what it does'],
     Object.entries(agentCommands).map(([name, { args, result, summary }]) => [
       code(name),
-      code(shapeText(args, 'input')),
+      // One by one by their own schema, so that a refusal can name the index: the arguments' schema does not look.
+      code(shapeText(args, 'input').replace('ops: any JSON[]', 'ops: Op[]')),
       code(shapeText(result, 'output')),
       summary,
     ]),
@@ -49,13 +52,28 @@ const ENVELOPE = ['chatId', 'epoch', 'offset', 'at', 'requestId', 'type'];
 function events(): string {
   return table(
     ['type', 'fields'],
-    chatEvent.options.map((option) => {
-      const fields = option.omit(Object.fromEntries(ENVELOPE.map((name) => [name, true])) as Record<'type', true>);
-      const text = shapeText(fields, 'output');
-      return [code(option.shape.type.value), text === '{}' ? '' : code(text)];
+    chatEvent.options.map(({ shape }) => {
+      const own = Object.entries<z.ZodType>(shape).filter(([name]) => !ENVELOPE.includes(name));
+      return [code(shape.type.value), own.length === 0 ? '' : fieldsText(own, 'output')];
     }),
   );
 }
+
+function ops(): string {
+  return table(
+    ['op', 'fields'],
+    op.options.map(({ shape }) => [
+      code(shape.op.value),
+      fieldsText(
+        Object.entries<z.ZodType>(shape).filter(([name]) => name !== 'op'),
+        'input',
+      ),
+    ]),
+  );
+}
+
+const fieldsText = (fields: readonly (readonly [string, z.ZodType])[], side: 'input' | 'output'): string =>
+  code(shapeText(z.object(Object.fromEntries(fields)), side));
 
 function errors(): string {
   return table(

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  assignment,
   chat,
   chatEvent,
   inputMessage,
@@ -19,6 +20,7 @@ type Side = 'input' | 'output';
 
 /** Schemas that have a name of their own in the text of the protocol. */
 const NAMES = new Map<unknown, string>([
+  [assignment, 'Assignment'],
   [chat, 'Chat'],
   [message, 'Message'],
   [turn, 'Turn'],
@@ -52,8 +54,8 @@ export function shapeText(schema: z.ZodType, side: Side): string {
     io: side,
     unrepresentable: 'any',
     override({ zodSchema, jsonSchema, path }) {
-      const name = path.length > 0 ? NAMES.get(zodSchema) : undefined;
-      if (name === undefined) return;
+      const name = NAMES.get(zodSchema);
+      if (name === undefined || (path.length === 0 && zodSchema !== assignment)) return;
       for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
       Object.assign(jsonSchema, { $name: name });
     },

@@ -3,10 +3,8 @@ import type { Socket } from 'node:net';
 import { dueToken, MICROS_PER_SECOND, microsNow, numberToken } from '../token.js';
 import type { Commands } from './child.js';
 
-/** A server that puts an append on the wire of all that follow a chat. */
-export interface Publisher {
-  append(chatId: string, text: string): Promise<void> | void;
-}
+/** Puts an append on the wire of all that follow one chat. */
+export type Append = (text: string) => Promise<void> | void;
 
 /** Connections that were accepted first: a sample of how far the kernel is behind. */
 const sample: Socket[] = [];
@@ -31,14 +29,15 @@ const nextLoop = (): Promise<void> => new Promise((resolve) => setImmediate(reso
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** The two ways in which a publisher is driven. */
-export function publishing(publisher: Publisher): Commands {
+export function publishing(appendTo: (chatId: string) => Append): Commands {
   let numbered = 0;
   return {
     /** As fast as it goes: one append per turn of the event loop, to one chat. */
     saturate: async ({ chatId, ms }: { chatId: string; ms: number }) => {
+      const append = appendTo(chatId);
       const first = numbered;
       for (const end = performance.now() + ms; performance.now() < end; ) {
-        await publisher.append(chatId, numberToken(numbered++));
+        await append(numberToken(numbered++));
         if (isBehind()) await pause(1);
         else await nextLoop();
       }
@@ -47,6 +46,7 @@ export function publishing(publisher: Publisher): Commands {
 
     /** So many appends per second in each chat, evenly spread; each says when it was due. */
     pace: async ({ chats, perSecond, ms }: { chats: readonly string[]; perSecond: number; ms: number }) => {
+      const appends = chats.map(appendTo);
       const gap = MICROS_PER_SECOND / (perSecond * chats.length);
       const total = Math.floor((perSecond * chats.length * ms) / 1000);
       const began = microsNow() + 2000;
@@ -54,7 +54,7 @@ export function publishing(publisher: Publisher): Commands {
       for (let sent = 0; sent < total; ) {
         const due = Math.min(total, Math.floor((microsNow() - began) / gap));
         for (const stop = Math.min(due, sent + CATCH_UP); sent < stop; sent++) {
-          const taken = publisher.append(chats[sent % chats.length] ?? '', dueToken(began + (sent + 1) * gap));
+          const taken = appends[sent % appends.length]?.(dueToken(began + (sent + 1) * gap));
           taken?.catch((error: unknown) => refused.push(error));
         }
         if (sent < due) await nextLoop();

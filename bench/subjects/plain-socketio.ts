@@ -23,5 +23,5 @@ watchSockets();
 await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', 4096, resolve));
 
 answerCommands((http.address() as AddressInfo).port, {
-  ...publishing({ append: (chatId, text) => void io.to(chatId).emit('events', [appended(chatId, text)]) }),
+  ...publishing((chatId) => (text) => void io.to(chatId).emit('events', [appended(chatId, text)])),
 });

@@ -46,5 +46,5 @@ watchSockets();
 await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', 4096, resolve));
 
 answerCommands((http.address() as AddressInfo).port, {
-  ...publishing({ append: isReadyFrame ? sendReadyFrame : send }),
+  ...publishing((chatId) => (text) => (isReadyFrame ? sendReadyFrame : send)(chatId, text)),
 });

@@ -52,12 +52,10 @@ const server = await createTurnstream({ config, assistants: [pen], isDirectFanOu
 answerCommands(
   server.port,
   {
-    ...publishing({
-      append(chatId, text) {
-        const append = chats.get(chatId);
-        if (!append) throw new Error(`no turn runs in ${chatId}`);
-        return append(text);
-      },
+    ...publishing((chatId) => {
+      const append = chats.get(chatId);
+      if (!append) throw new Error(`no turn runs in ${chatId}`);
+      return append;
     }),
     /** How many of the chats have a turn that takes appends. */
     writing: () => chats.size,

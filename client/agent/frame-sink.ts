@@ -6,6 +6,7 @@ import type { IdSource } from '../id-source.js';
 import { frameBytes } from '../local-error.js';
 import type { Outcome } from '../pending-requests.js';
 import type { FrameKey } from './frame-key.js';
+import { Gathering } from './gathering.js';
 import { PushLine, type Piece, type Sent } from './push-line.js';
 import { indexedFrom, isLost, isOfContent, parseOp, pieceAt } from './push-refusal.js';
 import { SentTexts } from './sent-texts.js';
@@ -64,14 +65,15 @@ export class FrameSink implements Sink {
   #attached = true;
   #ended: ChatError | null = null;
   #lateError: ChatError | null = null;
-  #flush: 'none' | 'soon' | Timer = 'none';
-  #flushedAt = -Infinity;
+  readonly #gathering: Gathering;
   #pause: Timer | null = null;
   #failures = 0;
   #gaps = 0;
   #quiet: (() => void)[] = [];
 
-  constructor(private readonly needs: FrameSinkNeeds) {}
+  constructor(private readonly needs: FrameSinkNeeds) {
+    this.#gathering = new Gathering(needs.clock, needs.bounds.flushMs, () => this.#pump());
+  }
 
   /** A refusal that no promise of `push` has told of; null where there is none. */
   get lateError(): ChatError | null {
@@ -120,6 +122,7 @@ export class FrameSink implements Sink {
       return this.#lost(new ChatError('conflict', 'The server has other ops than were sent.'));
     this.#makeRoom();
     this.#pump();
+    this.#tellQuiet();
   }
 
   /** Takes and sends nothing more; whatever waits is rejected. */
@@ -127,7 +130,7 @@ export class FrameSink implements Sink {
     if (this.#ended) return;
     this.#ended = error;
     this.#unpause();
-    if (typeof this.#flush === 'object') this.#flush.cancel();
+    this.#gathering.cancel();
     for (const item of this.#line.clear()) item.refused(error);
     this.#makeRoom();
     this.#tellQuiet();
@@ -157,7 +160,7 @@ export class FrameSink implements Sink {
         },
       };
       this.#line.add(piece);
-      this.#schedule();
+      this.#gathering.request();
       if (!isSafe) return;
       const tell = (): void => {
         told = true;
@@ -175,23 +178,6 @@ export class FrameSink implements Sink {
 
   #makeRoom(): void {
     while (this.#roomWaiters.length > 0 && (this.#hasRoom || this.#ended)) this.#roomWaiters.shift()?.();
-  }
-
-  /** The first op after a pause goes with those of the same tick; in a stream, ops gather for `flushMs`. */
-  #schedule(): void {
-    if (this.#flush !== 'none') return;
-    const { clock, bounds } = this.needs;
-    const wait = this.#flushedAt + bounds.flushMs - clock.now();
-    const flush = (): void => {
-      this.#flush = 'none';
-      this.#flushedAt = clock.now();
-      this.#pump();
-    };
-    if (wait > 0 && wait <= bounds.flushMs) this.#flush = clock.after(wait, flush);
-    else {
-      this.#flush = 'soon';
-      queueMicrotask(flush);
-    }
   }
 
   #pump(): void {
@@ -235,7 +221,7 @@ export class FrameSink implements Sink {
         this.#line.done(item);
         if (item.content.kind === 'call') item.content.call.answered(outcome.data);
         this.#makeRoom();
-        if (this.#flush === 'none') this.#pump();
+        if (!this.#gathering.isDue) this.#pump();
         this.#tellQuiet();
     }
   }

@@ -36,6 +36,6 @@ export async function assignmentOf(session: ChatSession, live: LiveTurn, frame: 
     input: [...frame.input],
     history,
     space: live.steps.space(),
-    resume: live.turn.attempt === 1 ? null : resumeOf(steps, standing, stackId),
+    resume: live.turn.attempt === 1 ? null : resumeOf(steps, standing, stackId, live.root.place),
   };
 }

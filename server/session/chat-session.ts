@@ -212,6 +212,14 @@ export class ChatSession implements Source {
     for (const overlay of this.#overlays) overlay.messages.set(messageId, message);
   }
 
+  /** The chat's last activity, raised as the store raises it with the same write. */
+  raiseActivity(messages: Iterable<Message>, at: string): void {
+    let { lastMessageAt, updatedAt } = this.chat;
+    for (const { createdAt } of messages) if (lastMessageAt === null || createdAt > lastMessageAt) lastMessageAt = createdAt;
+    if (at > updatedAt) updatedAt = at;
+    this.chat = { ...this.chat, lastMessageAt, updatedAt };
+  }
+
   turnStored(turn: Turn): void {
     for (const overlay of this.#overlays) overlay.turns.set(turn.requestId, turn);
   }

@@ -1,5 +1,5 @@
 import type { Args, Chat } from '../../protocol/index.js';
-import { mayRead } from './access.js';
+import { mayRead, mayTalk } from './access.js';
 import { patiently } from './assignment.js';
 import type { ChatSession } from './chat-session.js';
 import { endTurn } from './end-turn.js';
@@ -14,6 +14,7 @@ export async function updateChat(
   session.settle();
   session.chat = chat;
   session.expel((subscriber) => mayRead(chat, subscriber.identity));
+  session.presence.silence((identity) => mayTalk(chat, identity));
   session.emit({ type: 'chat.updated', chat });
   return chat;
 }

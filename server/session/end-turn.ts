@@ -63,14 +63,15 @@ export function stepsClosed(
   const leaves = new Set(leafSteps(live.stepRecords().map(({ step }) => step)).map((step) => step.stepId));
   return running
     .filter((step) => status === 'completed' || leaves.has(step.stepId))
-    .map((step) => {
+    .flatMap((step): Effect[] => {
+      const replaced = status === 'completed' ? supersede(live, live.superseded.takeForStep(step.stepId)) : [];
       const { event, record } = live.steps.end({
         stepId: step.stepId,
         status: status satisfies StepStatus,
         output: step.output,
         error: step.error,
       });
-      return { kind: 'step', record, body: event };
+      return [...replaced, { kind: 'step', record, body: event }];
     });
 }
 
@@ -136,15 +137,9 @@ function endWrite(session: ChatSession, live: LiveTurn): TurnWrite {
 
 function finishStored(session: ChatSession, live: LiveTurn, end: EndedTurn): void {
   live.state = { phase: 'ended', end };
-  touchChat(session, live);
+  session.raiseActivity(live.messages.messages, end.turn.endedAt ?? session.now);
   session.releaseTurn(live, end);
   if (live.isJournaled) session.env.journal.forget(live.key);
-}
-
-/** The chat's last activity, as write 2 has stored it. */
-function touchChat(session: ChatSession, live: LiveTurn): void {
-  const at = live.turn.endedAt;
-  if (at !== null) session.chat = { ...session.chat, lastMessageAt: at, updatedAt: at };
 }
 
 function keepUnsaved(session: ChatSession, live: LiveTurn, end: EndedTurn, bytes: number): void {
@@ -159,9 +154,9 @@ function keepUnsaved(session: ChatSession, live: LiveTurn, end: EndedTurn, bytes
 
 function savedLate(session: ChatSession, live: LiveTurn, bytes: number): void {
   if (live.state.phase !== 'unsaved') return;
-  session.env.gate.addUnsaved(-bytes);
   const { end } = live.state;
   if (!session.isDeleted) session.emit({ type: 'turn.persisted', requestId: live.requestId });
   finishStored(session, live, { ...end, persisted: true });
+  session.env.gate.addUnsaved(-bytes);
   session.turnOver();
 }

@@ -6,6 +6,7 @@ import type { Journal } from '../ports/journal.js';
 export class Gate {
   #draining = false;
   #unsavedBytes = 0;
+  #whenRoom = (): void => undefined;
 
   constructor(
     private readonly journal: Pick<Journal, 'healthy'>,
@@ -22,10 +23,21 @@ export class Gate {
     this.#draining = true;
   }
 
+  /** Calls back when too much was waiting to be stored, and no longer is. */
+  onRoom(callback: () => void): void {
+    this.#whenRoom = callback;
+  }
+
   /** Counts what has ended and could not be stored (TRN-7). */
   addUnsaved(bytes: number): void {
+    const wasFull = this.#isFull;
     this.#unsavedBytes += bytes;
     this.metrics.unsavedBytes.set(this.#unsavedBytes);
+    if (wasFull && !this.#isFull) this.#whenRoom();
+  }
+
+  get #isFull(): boolean {
+    return this.#unsavedBytes > this.maxUnsavedBytes;
   }
 
   /** Why no turn may begin, null when one may. */
@@ -33,7 +45,7 @@ export class Gate {
     if (this.#draining) return new ChatError('draining', undefined, { retryAfterMs: 1000 });
     if (!this.journal.healthy)
       return new ChatError('storage_unavailable', 'The journal cannot be written at present.', { retryAfterMs: 1000 });
-    if (this.#unsavedBytes > this.maxUnsavedBytes) {
+    if (this.#isFull) {
       return new ChatError('storage_unavailable', 'Too much is waiting to be stored.', { retryAfterMs: 1000 });
     }
     return null;

@@ -20,8 +20,9 @@ export async function readHistory(session: ChatSession, live: LiveTurn): Promise
   let history: Message[] = [];
   for (const [index, reach] of REACHES.entries()) {
     const { others, hasMore } = await readOthers(session, live, limit + reach);
-    history = byTurn(others).slice(-limit);
-    const isFull = history.length === limit && (index > 0 || everyTurnWhole(history, others));
+    const origins = await answeredAnew(session, others);
+    history = byTurn(others, origins).slice(-limit);
+    const isFull = history.length === limit && (index > 0 || everyTurnWhole(history, others, origins));
     if (!hasMore || isFull) break;
   }
   return history;
@@ -48,10 +49,40 @@ async function readOthers(
   }
 }
 
+/** Turns that answer another's input anew (TRN-11): turn → the one whose input it is, by request id. */
+type Origins = ReadonlyMap<string, string>;
+
+/** Of the turns in these rows that have no question of their own there. */
+async function answeredAnew(session: ChatSession, rows: readonly Message[]): Promise<Origins> {
+  const origins = new Map<string, string>();
+  const asked = askedIn(rows);
+  let looking = new Set(rows.flatMap(({ requestId }) => (requestId === null || asked.has(requestId) ? [] : [requestId])));
+  while (looking.size > 0) {
+    const records = await session.env.store.getTurns([...looking]);
+    looking = new Set();
+    for (const { turn, regenerates } of records) {
+      if (regenerates === null || origins.has(turn.requestId)) continue;
+      origins.set(turn.requestId, regenerates);
+      if (!asked.has(regenerates)) looking.add(regenerates);
+    }
+  }
+  return origins;
+}
+
+const askedIn = (rows: readonly Message[]): ReadonlySet<string | null> =>
+  new Set(rows.flatMap(({ role, requestId }) => (role === 'user' ? [requestId] : [])));
+
+/** The turn with whose question these words stand. */
+function originOf(requestId: string, origins: Origins): string {
+  let origin = requestId;
+  for (let next = origins.get(origin); next !== undefined; next = origins.get(origin)) origin = next;
+  return origin;
+}
+
 /** Whether the question of every turn in the history is among the rows read. */
-function everyTurnWhole(history: readonly Message[], rows: readonly Message[]): boolean {
-  const asked = new Set(rows.filter(({ role }) => role === 'user').map(({ requestId }) => requestId));
-  return history.every(({ requestId }) => requestId === null || asked.has(requestId));
+function everyTurnWhole(history: readonly Message[], rows: readonly Message[], origins: Origins): boolean {
+  const asked = askedIn(rows);
+  return history.every(({ requestId }) => requestId === null || asked.has(originOf(requestId, origins)));
 }
 
 function historyLimit(session: ChatSession): number {
@@ -65,10 +96,11 @@ const isWaiting = (session: ChatSession, requestId: string): boolean =>
   session.turns.get(requestId)?.turn.status === 'queued';
 
 /** Turns in the order of their first message, each whole; messages of no turn stand by themselves. */
-function byTurn(messages: readonly Message[]): Message[] {
+function byTurn(messages: readonly Message[], origins: Origins): Message[] {
   const groups = new Map<string, Message[]>();
   for (const message of messages) {
-    const key = message.requestId ?? `message ${message.messageId}`;
+    const { requestId, messageId } = message;
+    const key = requestId === null ? `message ${messageId}` : originOf(requestId, origins);
     const group = groups.get(key) ?? [];
     group.push(message);
     groups.set(key, group);

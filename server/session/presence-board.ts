@@ -1,5 +1,6 @@
 import type { PresentUser } from '../../protocol/index.js';
 import type { Clock, Timer } from '../clock.js';
+import type { Identity } from './identity.js';
 import type { Subscriber } from './subscriber.js';
 
 /** Changes within this time are told together: a crowd that joins is not told of each member one by one. */
@@ -8,7 +9,7 @@ const SETTLE_MS = 50;
 /** Who follows a chat and who is typing in it (SUB-8). */
 export class PresenceBoard {
   readonly #followers = new Set<Subscriber>();
-  readonly #typing = new Map<object, string>();
+  readonly #typing = new Map<object, Identity>();
   #told = '[]';
   #timer: Timer | null = null;
 
@@ -28,15 +29,23 @@ export class PresenceBoard {
   }
 
   /** `typist` names the connection: two tabs of one user type apart. */
-  type(typist: object, userId: string, typing: boolean): void {
-    if (typing) this.#typing.set(typist, userId);
-    else if (!this.#typing.delete(typist)) return;
+  type(typist: object, identity: Identity): void {
+    this.#typing.set(typist, identity);
     this.#changed();
+  }
+
+  stopTyping(typist: object): void {
+    if (this.#typing.delete(typist)) this.#changed();
+  }
+
+  /** Ends the typing of those who may talk no more (ACC-4). */
+  silence(mayTalk: (identity: Identity) => boolean): void {
+    for (const [typist, identity] of this.#typing) if (!mayTalk(identity)) this.stopTyping(typist);
   }
 
   /** Every user once, in the order of joining. */
   users(): PresentUser[] {
-    const typing = new Set(this.#typing.values());
+    const typing = new Set([...this.#typing.values()].map(({ userId }) => userId));
     const ids = new Set([...[...this.#followers].map((follower) => follower.identity.userId), ...typing]);
     return [...ids].map((userId) => ({ userId, typing: typing.has(userId) }));
   }

@@ -7,6 +7,7 @@ import {
   type Step,
 } from '../../protocol/index.js';
 import type { StepRecord } from '../ports/store.js';
+import type { StackPlace } from './step-recorder.js';
 
 /** TRN-9, the pure part: what of a turn's recorded steps runs again, and what that replaces. */
 
@@ -78,9 +79,17 @@ export function supersededBy(
   return { steps: new Map(ofStep), whole: [] };
 }
 
-/** What `turn:assigned.resume` says for the frame `stackId` and what it called; null where nothing was recorded of it. */
-export function resumeOf(steps: readonly Step[], messages: readonly Message[], stackId: string): Assignment['resume'] {
-  const stacks = stacksOf(steps);
+/**
+ * What `turn:assigned.resume` says for the frame `stackId` and what it called; null where nothing was recorded of it.
+ * `root` is the turn's root frame, which may have recorded nothing itself.
+ */
+export function resumeOf(
+  steps: readonly Step[],
+  messages: readonly Message[],
+  stackId: string,
+  root: StackPlace,
+): Assignment['resume'] {
+  const stacks = stacksOf(steps, root);
   const below = (step: Step): boolean => pathTo(stacks, step.stackId).some((at) => at.stackId === stackId);
   const mine = steps.filter(below);
   if (mine.length === 0 && messages.length === 0) return null;
@@ -93,29 +102,26 @@ export function resumeOf(steps: readonly Step[], messages: readonly Message[], s
   };
 }
 
-interface StackAt {
-  readonly stackId: string;
-  readonly assistantId: string;
-  readonly stackDepth: number;
-  readonly parentId: string | null;
-}
-
-function stacksOf(steps: readonly Step[]): ReadonlyMap<string, StackAt> {
-  const stacks = new Map<string, StackAt>();
+function stacksOf(steps: readonly Step[], root: StackPlace): ReadonlyMap<string, StackPlace> {
+  const known = new Set([root.stackId, ...steps.map(({ stackId }) => stackId)]);
+  const stacks = new Map([[root.stackId, root]]);
   for (const { stackId, assistantId, stackDepth, stackParentId } of steps) {
-    if (!stacks.has(stackId)) stacks.set(stackId, { stackId, assistantId, stackDepth, parentId: stackParentId });
+    if (stacks.has(stackId)) continue;
+    // A caller that recorded nothing is not known: what it called hangs on the root.
+    const parentId = stackParentId !== null && known.has(stackParentId) ? stackParentId : root.stackId;
+    stacks.set(stackId, { stackId, assistantId, stackDepth, stackParentId: parentId });
   }
   return stacks;
 }
 
 /** Root first. A cycle in the data ends the climb. */
-function pathTo(stacks: ReadonlyMap<string, StackAt>, stackId: string): ResumeStep['stackPath'] {
+function pathTo(stacks: ReadonlyMap<string, StackPlace>, stackId: string): ResumeStep['stackPath'] {
   const path: ResumeStep['stackPath'] = [];
   const seen = new Set<string>();
   for (
     let at = stacks.get(stackId);
     at && !seen.has(at.stackId);
-    at = at.parentId === null ? undefined : stacks.get(at.parentId)
+    at = at.stackParentId === null ? undefined : stacks.get(at.stackParentId)
   ) {
     seen.add(at.stackId);
     path.unshift({ stackId: at.stackId, assistantId: at.assistantId, stackDepth: at.stackDepth });

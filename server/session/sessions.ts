@@ -18,6 +18,7 @@ export class Sessions {
 
   constructor(private readonly env: Environment) {
     env.metrics.beforeScrape(() => this.#measure());
+    env.gate.onRoom(() => this.#advanceAll());
   }
 
   /** The session of a chat that is in memory. */
@@ -82,11 +83,6 @@ export class Sessions {
     for (const session of this.#sessions.values()) session.close();
   }
 
-  /** Takes the queues up again, where what had stopped them is over. */
-  advanceAll(): void {
-    for (const session of this.#sessions.values()) advance(session);
-  }
-
   *all(): Iterable<ChatSession> {
     yield* this.#sessions.values();
   }
@@ -99,6 +95,11 @@ export class Sessions {
     const session = new ChatSession(this.env, chat, await this.env.store.nextSequence(chatId), advance);
     this.keep(session);
     return session;
+  }
+
+  /** Takes the queues up again, where what had stopped them is over. */
+  #advanceAll(): void {
+    for (const session of this.#sessions.values()) advance(session);
   }
 
   #running() {

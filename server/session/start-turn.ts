@@ -191,9 +191,11 @@ export async function storeBegin(
         () => ({ kind: 'begin', record, messages, newChat, at: record.turn.createdAt }),
         env.settings.commitRetryMs,
       )
-      .catch((error: unknown) => {
-        const isTaken = error instanceof ChatError && error.code === 'conflict';
-        throw isTaken && newChat === null ? new ChatError('idempotency_conflict', undefined, { cause: error }) : error;
+      .catch(async (error: unknown) => {
+        if (!(error instanceof ChatError) || error.code !== 'conflict') throw error;
+        if (newChat && (await env.store.isChatIdTaken(newChat.chatId))) throw error;
+        // The turn of a deleted chat, which no reading shows (ACC-1).
+        throw new ChatError('idempotency_conflict', undefined, { cause: error });
       });
     if (messages.length === 0 || session.nextSequence === reserved) return messages;
   }
@@ -235,10 +237,7 @@ export function announce(
     now: () => session.now,
   });
   session.addTurn(live);
-  if (messages.length > 0 || record.turn.attempt === 1) {
-    const { createdAt } = record.turn;
-    session.chat = { ...session.chat, lastMessageAt: createdAt, updatedAt: createdAt };
-  }
+  session.raiseActivity(messages, record.turn.createdAt);
   session.emit({ type: 'turn.queued', requestId: live.requestId, turn: live.turn });
   for (const message of messages) {
     session.messageStored(message.messageId, message);

@@ -105,6 +105,7 @@ export class PeopleSocket {
       }
       case 'typing':
         await this.needs.desk.typing(this.identity, parse(commands[name].args, args ?? {}), this);
+        if (!this.#isOpen) this.needs.desk.gone(this);
         return {};
       case 'auth:refresh':
         return this.#refresh(parse(commands[name].args, args ?? {}).token);

@@ -52,6 +52,15 @@ describe('migrations at start', () => {
     return directory;
   }
 
+  /** What `work` gives, or the code of SQLite's error. */
+  function attempt(work: () => unknown): unknown {
+    try {
+      return work();
+    } catch (error) {
+      return error instanceof Database.SqliteError ? error.code : undefined;
+    }
+  }
+
   /** The Prisma command line on `url`. */
   const prisma = (url: string, ...args: string[]) =>
     promisify(execFile)(process.execPath, [join(root, 'tools', 'prisma.mjs'), 'sqlite', ...args], {
@@ -108,13 +117,10 @@ describe('migrations at start', () => {
     const inTheMiddle = () =>
       inspect((database) => {
         database.pragma('busy_timeout = 0');
-        try {
-          const [applied] = database.prepare('SELECT count(*) FROM _prisma_migrations').pluck().all();
-          if (applied === 1) database.exec('BEGIN IMMEDIATE; ROLLBACK');
+        // The first migration is done, and the second holds the lock.
+        if (attempt(() => database.prepare('SELECT count(*) FROM _prisma_migrations').pluck().get()) !== 1)
           return false;
-        } catch (error) {
-          return error instanceof Database.SqliteError && error.code === 'SQLITE_BUSY';
-        }
+        return attempt(() => database.exec('BEGIN IMMEDIATE; ROLLBACK')) === 'SQLITE_BUSY';
       });
     while (!inTheMiddle()) await new Promise((resolve) => setTimeout(resolve, 20));
     await child.kill();

@@ -37,7 +37,7 @@ export class Deeds {
       case 'agentDrop':
         return world.bounce(player, deed.awayMs);
       case 'agentReplace':
-        return this.#replace(player);
+        return world.replace(player);
       case 'agentFreeze':
         return world.freeze(player, deed.ms);
       case 'open':
@@ -100,12 +100,15 @@ export class Deeds {
     };
     const others = this.world.watchers.filter(({ as }) => as.userId === watcher.as.userId);
     const senders = deed.do === 'start' && deed.isTwice ? others : [watcher];
-    await Promise.all(senders.map((sender) => this.#insist(sender, asked, body)));
-    if (asked.outcome === 'accepted') known.isKnown = true;
+    const refusals = await Promise.all(senders.map((sender) => this.#insist(sender, asked, body)));
+    if (asked.outcome !== 'accepted') return;
+    known.isKnown = true;
+    // A chat that is busy or full may be free when the second one comes; an id is not taken by the start itself.
+    if (regenerates === null && refusals.includes('conflict') && known.deletion === 'none') this.world.fault(`TRN-1: ${requestId} was accepted and, sent again, a conflict`);
   }
 
   /** Sends a start, again after each loss, until it has its answer (TRN-1). */
-  async #insist(sender: Watcher, asked: AskedTurn, body: object): Promise<void> {
+  async #insist(sender: Watcher, asked: AskedTurn, body: object): Promise<ErrorCode | null> {
     for (let tries = 0; tries < 30; tries++) {
       const ack = (await this.#ask(sender, 'turn:start', body)) as Ack<Result<'turn:start'>> | null;
       if (!ack) {
@@ -117,9 +120,12 @@ export class Deeds {
           this.world.fault(`TRN-1: ${asked.requestId} was answered with ${ack.data.messages.length} messages, sent were ${asked.inputs.length}`);
         }
         asked.outcome = 'accepted';
-      } else if (asked.outcome !== 'accepted') asked.outcome = 'refused';
-      return;
+        return null;
+      }
+      if (asked.outcome !== 'accepted') asked.outcome = 'refused';
+      return ack.error.code;
     }
+    return null;
   }
 
   async #resume(watcher: Watcher, chat: KnownChat, which: number, deed: Extract<PersonDeed, { do: 'resume' }>): Promise<void> {
@@ -151,11 +157,6 @@ export class Deeds {
       }
     };
     await Promise.all([once(), ...(deed.isTwice ? [once()] : [])]);
-  }
-
-  async #replace(player: Player): Promise<void> {
-    if (!player.socket.connected) return;
-    await player.replace().catch(() => this.world.back(player));
   }
 
   // Messages
@@ -210,7 +211,7 @@ export class Deeds {
   async #peek(watcher: Watcher, chat: KnownChat, messageLimit: number): Promise<void> {
     const newcomer = new Peer(this.world.server.url, '/', identityOf(watcher.as.userId as string));
     try {
-      await newcomer.open();
+      if (!(await this.world.reaches(newcomer.open()))) return;
       const ack = (await newcomer.ask('chat:subscribe', { chatId: chat.chatId, messageLimit })) as Ack<SubscribeResult>;
       if (ack.ok) this.#compare(chat, { position: ack.data.position, messages: ack.data.messages as Message[] }, 'a snapshot');
     } catch {

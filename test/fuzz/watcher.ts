@@ -100,6 +100,7 @@ export function difference(a: readonly Message[], b: readonly Message[]): string
 /** A person whose views are checked as they come. */
 export class Watcher extends Person {
   readonly watched = new Map<string, WatchedChat>();
+  #last: Promise<void> = Promise.resolve();
 
   constructor(
     url: string,
@@ -130,8 +131,28 @@ export class Watcher extends Person {
     });
   }
 
-  /** Follows a chat, from the position held where there is one; gives the chat, or null where it was refused. */
-  async watch(chatId: string, { messageLimit = 200, fresh = false } = {}): Promise<WatchedChat | null> {
+  /** Follows a chat, from the position held where there is one. */
+  watch(chatId: string, { messageLimit = 200, fresh = false } = {}): Promise<void> {
+    return this.#inTurn(() => this.#watch(chatId, messageLimit, fresh));
+  }
+
+  unwatch(chatId: string): Promise<void> {
+    return this.#inTurn(async () => {
+      const ack = await this.ask('chat:unsubscribe', { chatId });
+      const chat = this.watched.get(chatId);
+      if (ack.ok && chat) chat.isFollowing = false;
+    });
+  }
+
+  /** One question about followings at a time: a position is asked from only once what was asked before has come. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+
+  async #watch(chatId: string, messageLimit: number, fresh: boolean): Promise<void> {
+    if (!this.socket.connected) return;
     const before = this.watched.get(chatId);
     if (before) this.needs.leaving(before);
     const chat = fresh || !before ? new WatchedChat() : before;
@@ -143,20 +164,13 @@ export class Watcher extends Person {
     const ack = await this.ask('chat:subscribe', { chatId, messageLimit, ...(position ? { position } : {}) });
     if (!ack.ok) {
       this.watched.delete(chatId);
-      return null;
+      return;
     }
-    if (socket !== this.socket) return chat;
+    if (socket !== this.socket) return;
     try {
       chat.begin(ack.data);
     } catch (error) {
       this.needs.fault(String(error));
     }
-    return chat;
-  }
-
-  async unwatch(chatId: string): Promise<void> {
-    const ack = await this.ask('chat:unsubscribe', { chatId });
-    const chat = this.watched.get(chatId);
-    if (ack.ok && chat) chat.isFollowing = false;
   }
 }

@@ -6,7 +6,7 @@ import { until } from '../harness/until.js';
 import { Model, type KnownChat } from './model.js';
 import { AGENTS, CHATS, PERSONS, type Plan } from './plan.js';
 import { Player, type Stage } from './player.js';
-import { Watcher } from './watcher.js';
+import { Watcher, type WatchedChat } from './watcher.js';
 
 const TRACE_KEPT = 120;
 const USERS = ['ann', 'bob'];
@@ -44,7 +44,7 @@ export class World implements Stage {
     await this.server.start();
     for (let index = 0; index < PERSONS; index++) {
       const userId = USERS[index % USERS.length] as string;
-      const needs = { fault: (what: string) => this.fault(`${userId}/${index}: ${what}`), leaving: (chat: { messages: readonly never[] } | object) => this.model.saw((chat as { messages: [] }).messages) };
+      const needs = { fault: (what: string) => this.fault(`person ${index}: ${what}`), leaving: (chat: WatchedChat) => this.leave(chat) };
       this.watchers.push(await new Watcher(this.server.url, identityOf(userId), needs).open());
     }
     const serves = [['alpha'], ['alpha', 'beta'], ['beta']];
@@ -68,9 +68,16 @@ export class World implements Stage {
     return chat;
   }
 
+  /** What a view shows, and what it was told to be gone, is known from now on. */
+  leave(chat: WatchedChat): void {
+    this.model.saw(chat.messages);
+    for (const messageId of chat.deleted) this.model.mayBeGone.add(messageId);
+  }
+
   // Saying what happens
 
   trace(line: string): void {
+    if (process.env['FUZZ_TRACE']) console.log(line);
     this.#trace.push(`${(performance.now() - this.#began).toFixed(0).padStart(6)} ${line}`);
     if (this.#trace.length > TRACE_KEPT) this.#trace.shift();
   }
@@ -96,12 +103,14 @@ export class World implements Stage {
 
   /** Resolves when the peer is connected, and the server is up. */
   async back(peer: Peer): Promise<void> {
-    // At least one turn of the loop: whoever was cut off is told of it in one.
-    do {
-      await this.pause(2);
+    // Whoever was cut off is told of it in a later turn of the loop.
+    await this.pause(2);
+    for (;;) {
       await this.#serverUp;
       await this.#away.get(peer);
-    } while (!peer.socket?.connected && (await this.#return(peer), true) && !peer.socket?.connected);
+      if (peer.socket?.connected) return;
+      await this.#return(peer);
+    }
   }
 
   /** Cuts a peer off; it comes back after a while. */
@@ -113,34 +122,42 @@ export class World implements Stage {
     await this.#return(peer);
   }
 
+  /** A second connection of an agent attaches under its name. */
+  async replace(player: Player): Promise<void> {
+    if (!this.#away.has(player) && player.socket.connected) await this.#return(player, () => player.replace());
+  }
+
   /** Connects a peer again, as often as it takes: the server may die meanwhile. */
-  #return(peer: Peer): Promise<void> {
-    const returning = this.#away.get(peer) ?? this.#reconnect(peer).finally(() => this.#away.delete(peer));
+  #return(peer: Peer, first?: () => Promise<void>): Promise<void> {
+    const returning = this.#away.get(peer) ?? this.#reconnect(peer, first).finally(() => this.#away.delete(peer));
     this.#away.set(peer, returning);
     return returning;
   }
 
-  async #reconnect(peer: Peer): Promise<void> {
-    for (let tries = 0; ; tries++) {
+  async #reconnect(peer: Peer, first?: () => Promise<void>): Promise<void> {
+    const again = () => (peer instanceof Player ? peer.join() : this.#rewatch(peer as Watcher));
+    for (let tries = 0; tries < 20; tries++) {
       await this.#serverUp;
-      const connected = peer instanceof Player ? peer.join() : this.#rewatch(peer as Watcher);
-      const isBack = await Promise.race([connected.then(() => true), this.#later(3000)]).catch((error: unknown) => {
-        this.trace(`${peer.as.userId} is not back: ${String(error)}`);
-        return false;
-      });
-      if (isBack && peer.socket.connected) return;
-      if (tries > 20) throw new Error(`${peer.as.userId} does not get back`);
+      if (tries === 0 && first ? await this.reaches(first()) : await this.reaches(again())) {
+        if (peer.socket.connected) return;
+      }
       await this.pause(20);
     }
+    throw new Error(`${peer.as.userId} does not get back`);
+  }
+
+  /** Whether a connection comes about: it may be cut before it has said hello. */
+  reaches(connecting: Promise<unknown>): Promise<boolean> {
+    const connected = connecting.then(
+      () => true,
+      () => false,
+    );
+    return Promise.race([connected, new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 3000))]);
   }
 
   async #rewatch(watcher: Watcher): Promise<void> {
     await watcher.open();
     for (const [chatId, chat] of watcher.watched) if (chat.isFollowing) await watcher.watch(chatId);
-  }
-
-  #later(ms: number): Promise<false> {
-    return new Promise((resolve) => setTimeout(() => resolve(false), ms));
   }
 
   /** Stops reading from a peer's socket for a while (as a stopped process would). */

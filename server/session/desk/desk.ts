@@ -134,13 +134,16 @@ export function createDesk(env: Environment, sessions: Sessions): ChatDesk {
 
     async typing(identity, { chatId, typing }, typist) {
       mustHaveRight(await sessions.chat(chatId), identity, 'talk');
-      (await sessionOf(chatId)).presence.type(typist, identity.userId, typing);
-      if (typing) typists.add(typist);
+      const { presence, chat } = await sessionOf(chatId);
+      mustHaveRight(chat, identity, 'talk');
+      if (!typing) return presence.stopTyping(typist);
+      presence.type(typist, identity);
+      typists.add(typist);
     },
 
     gone(typist) {
       if (!typists.delete(typist)) return;
-      for (const session of sessions.all()) session.presence.type(typist, '', false);
+      for (const session of sessions.all()) session.presence.stopTyping(typist);
     },
   };
 }

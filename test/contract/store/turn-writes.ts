@@ -20,7 +20,7 @@ export function turnWriteContract(open: () => StoreUnderTest): void {
   const store = (): Store => open().store;
 
   /** All that is stored of a turn's chat. */
-  async function everything({ turn }: TurnRecord): Promise<unknown> {
+  async function everything({ turn }: TurnRecord) {
     return {
       chat: await store().getChat(turn.chatId),
       turn: await store().getTurn(turn.requestId),

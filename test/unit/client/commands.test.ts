@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ChatError } from '../../../protocol/index.js';
+import type { ChatError } from '../../../protocol/index.js';
 import { connectedScene, reconnect, scene } from './connected.js';
 import { settle } from './fake-clock.js';
 import { CHAT, chatRow, turnRow } from './rows.js';

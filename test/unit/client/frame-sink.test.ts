@@ -1,71 +1,13 @@
-import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { FrameSink, type SinkBounds } from '../../../client/agent/frame-sink.js';
-import { DEFAULT_BACKOFF } from '../../../client/backoff.js';
-import { PendingRequests } from '../../../client/pending-requests.js';
-import { ChatError, DEFAULT_LIMITS, MAX_PUSHES_IN_FLIGHT, type Limits, type OpInput } from '../../../protocol/index.js';
-import { FakeClock, settle } from './fake-clock.js';
-import { FakeIds, FakeLink } from './fake-transport.js';
+import { MAX_PUSHES_IN_FLIGHT, type OpInput } from '../../../protocol/index.js';
+import { settle } from './fake-clock.js';
+import type { FakeLink } from './fake-transport.js';
+import { append, fate, frame, line } from './frame-line.js';
 import { BAD, ModelFrame } from './model-frame.js';
 
-const frame = { requestId: 'turn-1', attempt: 1, stackId: 'stack-1' };
-const append = (text: string, messageId = 'message-1'): OpInput => ({ op: 'append', messageId, text });
 const send: OpInput = { op: 'send', messageId: 'message-of-16-chars', type: 'text', props: { content: '' } };
 const inSent = (text: string): OpInput => append(text, 'message-of-16-chars');
 
-interface Line {
-  readonly sink: FrameSink;
-  readonly clock: FakeClock;
-  readonly ended: ReturnType<typeof vi.fn>;
-  link: FakeLink;
-  /** Loses the connection and makes a new one, without attaching. */
-  relink(): FakeLink;
-}
-
-function line(bounds: Partial<SinkBounds> = {}, limits: Partial<Limits> = {}): Line {
-  const clock = new FakeClock();
-  const requests = new PendingRequests(clock);
-  const ended = vi.fn();
-  const made: Line = {
-    clock,
-    ended,
-    link: newLink(),
-    relink() {
-      made.link.drop();
-      requests.settleAll('lost');
-      made.link = newLink();
-      return made.link;
-    },
-    sink: new FrameSink({
-      frame,
-      request: (command, args, timeoutMs, done) => requests.send(made.link, command, args, timeoutMs, done),
-      limits: () => ({ ...DEFAULT_LIMITS, ...limits }),
-      refresh: () => undefined,
-      clock,
-      ids: new FakeIds(),
-      backoff: DEFAULT_BACKOFF,
-      bounds: { flushMs: 5, maxBufferedOps: 1_024, maxBufferedBytes: 4_194_304, ackTimeoutMs: 30_000, ...bounds },
-      ended,
-    }),
-  };
-  return made;
-}
-
-function newLink(): FakeLink {
-  const link = new FakeLink(
-    {},
-    { opened: () => undefined, refused: () => undefined, closed: () => undefined, received: () => undefined },
-  );
-  link.state = 'open';
-  return link;
-}
-
-/** What became of a push: `applied`, or the code of its refusal. */
-const fate = (promise: Promise<void>): Promise<string> =>
-  promise.then(
-    () => 'applied',
-    (error: ChatError) => error.code,
-  );
 const textsOf = (link: FakeLink): unknown[] =>
   link.of('turn:push').map(({ args }) => [args['seq'], (args['ops'] as { text: string }[]).map(({ text }) => text)]);
 
@@ -153,7 +95,7 @@ describe('the sink of a frame', () => {
     const { sink, link } = line();
     const push = sink.push([append('a'), { op: 'nope' } as unknown as OpInput]);
     await expect(push).rejects.toMatchObject({ code: 'bad_request', details: { index: 1 } });
-    await expect(sink.push([{ ...send, props: { at: new Date(0) as unknown as string } }])).rejects.toMatchObject({
+    await expect(sink.push([{ ...send, props: { at: new Date(0) } }])).rejects.toMatchObject({
       code: 'bad_request',
     });
     await settle();
@@ -218,6 +160,18 @@ describe('the sink of a frame', () => {
     expect(await Promise.all(fates)).toEqual(['applied', 'applied', 'applied']);
     link.last('turn:push').ok({ seq: 2 });
     expect(await more).toBe('applied');
+  });
+
+  it('AGT-4: is settled when the server had everything before the loss', async () => {
+    const { sink, relink } = line();
+    void sink.push([append('a')]);
+    const settled = vi.fn();
+    void sink.settled().then(settled);
+    sink.detach();
+    relink();
+    sink.attach(1);
+    await settle();
+    expect(settled).toHaveBeenCalled();
   });
 
   it('AGT-1: goes on from where the server says that the gap is', async () => {
@@ -307,76 +261,5 @@ describe('the sink of a frame', () => {
     link.last('turn:delegate').ok({ status: 'completed' });
     expect(await answer).toEqual({ status: 'completed' });
     expect(await Promise.all([before, after])).toEqual(['applied', 'applied']);
-  });
-
-  it('AGT-1, AGT-2, TRN-4: whatever the network does, every good op is applied once and in order', async () => {
-    const action = fc.oneof(
-      {
-        weight: 6,
-        arbitrary: fc.record({
-          do: fc.constant('push' as const),
-          bad: fc.nat(5),
-          count: fc.integer({ min: 1, max: 3 }),
-        }),
-      },
-      { weight: 3, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.nat(8) }) },
-      { weight: 5, arbitrary: fc.constant({ do: 'serve' as const }) },
-      { weight: 1, arbitrary: fc.constant({ do: 'lose' as const }) },
-      { weight: 1, arbitrary: fc.constant({ do: 'lose answer' as const }) },
-    );
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(action, { minLength: 10, maxLength: 80 }),
-        fc.boolean(),
-        async (actions, namesIndex) => {
-          const made = line({ ackTimeoutMs: 1_000 });
-          const model = new ModelFrame();
-          model.namesIndex = namesIndex;
-          const wanted: string[] = [];
-          const fates: { bad: boolean; fate: Promise<string> }[] = [];
-          let served = 0;
-          let name = 0;
-          const serve = (): boolean => {
-            const next = made.link.sent[served];
-            if (next) model.serve(next);
-            served += next ? 1 : 0;
-            return next !== undefined;
-          };
-          for (const step of actions) {
-            if (step.do === 'push') {
-              const texts = Array.from({ length: step.count }, () => `text ${name++}`);
-              const bad = step.bad === 0;
-              if (!bad) wanted.push(...texts);
-              fates.push({
-                bad,
-                fate: fate(made.sink.push([...texts, ...(bad ? [BAD] : [])].map((text) => append(text)))),
-              });
-            } else if (step.do === 'wait') made.clock.advance(step.ms);
-            else if (step.do === 'serve') serve();
-            else {
-              // A command may have been served, and its answer lost.
-              if (step.do === 'lose answer') {
-                const next = made.link.sent[served];
-                if (next) model.serve({ ...next, ok: () => undefined, refuse: () => undefined });
-              }
-              made.sink.detach();
-              made.relink();
-              served = 0;
-              made.sink.attach(model.lastSeq);
-            }
-            await settle();
-          }
-          for (let round = 0; round < 5; round++) {
-            made.clock.advance(10);
-            await settle();
-            while (serve()) await settle();
-          }
-          for (const each of fates) expect(await each.fate).toBe(each.bad ? 'bad_request' : 'applied');
-          expect(model.applied).toEqual(wanted);
-          expect(made.ended).not.toHaveBeenCalled();
-        },
-      ),
-      { numRuns: 200 },
-    );
   });
 });

@@ -41,7 +41,7 @@ export class ModelChat {
 
   emit(body: EventBody): ChatEvent {
     const { epoch, offset } = this.view.position;
-    const event = { ...body, chatId: CHAT, epoch, offset: offset + 1, at: AT } as ChatEvent;
+    const event = { ...body, chatId: CHAT, epoch, offset: offset + 1, at: AT };
     this.view = foldChat(this.view, event);
     this.#kept = [...this.#kept, event].slice(-KEPT_EVENTS);
     this.#remember();

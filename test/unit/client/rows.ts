@@ -70,7 +70,7 @@ export function turnRow(requestId: string, change: Partial<Turn> = {}): Turn {
 
 /** Events with consecutive offsets after `from`. */
 export function events(from: number, bodies: readonly EventBody[], epoch = 'e1', chatId = CHAT): ChatEvent[] {
-  return bodies.map((body, index) => ({ ...body, chatId, epoch, offset: from + index + 1, at: AT }) as ChatEvent);
+  return bodies.map((body, index) => ({ ...body, chatId, epoch, offset: from + index + 1, at: AT }));
 }
 
 export const position = (offset: number, epoch = 'e1'): Position => ({ epoch, offset });

@@ -24,8 +24,11 @@ const step = (stepId: string, more: Partial<Step> = {}): Step => ({
   updatedAt: AT,
   ...more,
 });
+const ROOT = { stackId: 'stk_001', stackParentId: null, stackDepth: 0, assistantId: 'analyzer' };
 const child = { stackId: 'stk_002', stackParentId: 'stk_001', stackDepth: 1, assistantId: 'visualizer' } as const;
 const ids = (steps: readonly Step[]) => steps.map(({ stepId }) => stepId);
+
+const root = { stackId: 'stk_001', stackParentId: null, stackDepth: 0, assistantId: 'analyzer' };
 
 /** The seed's table: an analyzer delegates to a visualizer, whose model call is interrupted. */
 const a2a = () => {
@@ -43,7 +46,7 @@ describe('TRN-9: what runs again', () => {
   it('is the leaf of a delegation, with the call stack from the root', () => {
     const steps = a2a();
     expect(ids(leafSteps(steps))).toEqual(['5']);
-    const resume = resumeOf(steps, [], 'stk_001');
+    const resume = resumeOf(steps, [], 'stk_001', root);
     expect(resume?.steps.map((leaf) => [leaf.stepId, leaf.input, leaf.stackPath])).toEqual([
       [
         '5',
@@ -55,7 +58,7 @@ describe('TRN-9: what runs again', () => {
       ],
     ]);
     expect(resume?.completedSteps.map(({ stepId }) => stepId)).toEqual(['1', '2', '4']);
-    expect(resumeOf(steps, [], 'stk_002')?.completedSteps.map(({ stepId }) => stepId)).toEqual(['4']);
+    expect(resumeOf(steps, [], 'stk_002', root)?.completedSteps.map(({ stepId }) => stepId)).toEqual(['4']);
   });
 
   it('is the delegate step itself where its call never began, or is over', () => {
@@ -110,12 +113,23 @@ describe('TRN-9: what runs again', () => {
     expect(supersededBy([step('done')], sent)).toEqual({ steps: new Map(), whole: [] });
   });
 
+  it('is found below a root, or a caller, that recorded nothing itself', () => {
+    sequence = 0;
+    const lonely = step('x', { ...child, status: 'failed' });
+    const deeper = step('y', { stackId: 'stk_004', stackParentId: 'stk_003', stackDepth: 3, status: 'failed' });
+    const resume = resumeOf([lonely, deeper], [], 'stk_001', ROOT);
+    expect(resume?.steps.map(({ stackPath }) => stackPath.map(({ stackId }) => stackId))).toEqual([
+      ['stk_001', 'stk_004'],
+      ['stk_001', 'stk_002'],
+    ]);
+  });
+
   it('a cycle of stacks in the data ends the climb', () => {
     sequence = 0;
     const steps = [
       step('a', { stackId: 'one', stackParentId: 'two', stackDepth: 1, status: 'failed' }),
       step('b', { stackId: 'two', stackParentId: 'one', stackDepth: 1, status: 'failed' }),
     ];
-    expect(resumeOf(steps, [], 'one')?.steps.length).toBe(2);
+    expect(resumeOf(steps, [], 'one', { ...root, stackId: 'one', stackParentId: 'two' })?.steps.length).toBe(2);
   });
 });

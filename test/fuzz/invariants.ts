@@ -1,0 +1,223 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isEnded, type Message, type Result, type Turn } from '../../protocol/index.js';
+import { httpHistory } from '../harness/consistent.js';
+import { Person } from '../harness/person.js';
+import { until } from '../harness/until.js';
+import { canonical, type KnownChat, type WrittenMessage } from './model.js';
+import { readStored, storedForm, type Stored, type StoredChat } from './rows.js';
+import { difference } from './watcher.js';
+import { identityOf, type World } from './world.js';
+
+/** What must hold once a round is quiet. Whatever does not is a fault of the world. */
+export async function checkInvariants(world: World): Promise<void> {
+  await world.settles('turns_active');
+  await world.settles('unsaved_bytes');
+  await world.settles('buffer_bytes');
+  const stored = await allEnded(world);
+  for (const chat of world.model.chats.values()) await checkChat(world, chat, stored);
+  for (const watcher of world.watchers) for (const chat of watcher.watched.values()) world.leave(chat);
+  checkStarts(world, stored);
+  checkWritten(world, stored);
+  checkOthers(world, stored);
+  await checkAbsence(world);
+  checkOutput(world);
+}
+
+/** Every turn comes to its end. */
+async function allEnded(world: World): Promise<Stored> {
+  const read = () => readStored(world.server.dataDir);
+  const open = (stored: Stored) => [...stored.turns.values()].filter(({ status, chatId }) => !isEnded(status) && !stored.chats.get(chatId)?.isDeleted);
+  await until(() => open(read()).length === 0, 'every turn ended', 8000).catch(() =>
+    world.fault(`turns that do not end: ${JSON.stringify(open(read()))}`),
+  );
+  return read();
+}
+
+/** DAT-4: late snapshot = HTTP history = stored rows = every follower's view. */
+async function checkChat(world: World, chat: KnownChat, stored: Stored): Promise<void> {
+  const { chatId, userId } = chat;
+  const row = stored.chats.get(chatId);
+  const as = identityOf(userId);
+  if (!row) {
+    if (chat.isKnown) world.fault(`${chatId} was acknowledged and is not stored`);
+    return;
+  }
+  if (chat.deletion === 'done' && !row.isDeleted) world.fault(`CMD-3: ${chatId} was deleted and is there`);
+  const late = new Person(world.server.url, as);
+  await late.open();
+  if (row.isDeleted) {
+    const ack = await late.ask('chat:subscribe', { chatId });
+    if (ack.ok || ack.error.code !== 'not_found') world.fault(`CMD-3: the deleted ${chatId} answers ${JSON.stringify(ack)}`);
+    late.close();
+    return;
+  }
+  const history = await httpHistory(world.server.url, chatId, as);
+  const wrong = differs(history.map(storedForm), row.messages);
+  if (wrong) world.fault(`DAT-4: history and rows of ${chatId} differ ${wrong}`);
+  const view = await late.follow(chatId);
+  const seen = difference(view.messages, above(history, view.view?.hasMore ? view.messages : []));
+  if (seen) world.fault(`DAT-4: snapshot and history of ${chatId} differ ${seen}`);
+  const turns = await allTurns(late, chatId);
+  for (const turn of turns) checkTurn(world, turn, stored);
+  await checkFollowers(world, chatId, late, history, turns);
+  late.close();
+}
+
+async function checkFollowers(world: World, chatId: string, late: Person, history: readonly Message[], turns: readonly Turn[]): Promise<void> {
+  const frontier = late.chats.get(chatId)?.position;
+  for (const [index, watcher] of world.watchers.entries()) {
+    const chat = watcher.watched.get(chatId);
+    if (!chat?.isFollowing || !chat.view) continue;
+    await until(() => isDeepStrictEqual(chat.position, frontier), 'the frontier', 3000).catch(() =>
+      world.fault(`person ${index} is at ${JSON.stringify(chat.position)} of ${chatId}, the chat at ${JSON.stringify(frontier)}`),
+    );
+    if (chat.view.hasMore && chat.messages.length === 0) continue;
+    const wrong = difference(chat.messages, above(history, chat.view.hasMore ? chat.messages : []));
+    if (wrong) world.fault(`DAT-4: what person ${index} saw and the history of ${chatId} differ ${wrong}`);
+    for (const held of chat.view.turns.values()) {
+      const turn = turns.find(({ requestId }) => requestId === held.requestId);
+      if (!turn) world.fault(`person ${index} holds a turn of ${chatId} that is not listed: ${held.requestId}`);
+      else if (turn.status !== held.status || turn.attempt !== held.attempt || turn.stopReason !== held.stopReason) {
+        world.fault(`TRN-6: person ${index} holds ${JSON.stringify(held)}, listed is ${JSON.stringify(turn)}`);
+      }
+    }
+  }
+}
+
+/** Of the history, what a view that begins with these messages holds; all of it for []. */
+const above = (history: readonly Message[], held: readonly Message[]): readonly Message[] =>
+  history.filter(({ sequence }) => sequence >= (held[0]?.sequence ?? 0));
+
+async function allTurns(person: Person, chatId: string): Promise<Turn[]> {
+  const all: Turn[] = [];
+  for (;;) {
+    const before = all.at(-1)?.requestId;
+    const page = await person.do<Result<'turn:list'>>('turn:list', { chatId, limit: 200, ...(before ? { before } : {}) });
+    all.push(...page.turns);
+    if (!page.hasMore) return all;
+  }
+}
+
+function checkTurn(world: World, turn: Turn, stored: Stored): void {
+  const row = stored.turns.get(turn.requestId);
+  if (row?.status !== turn.status || row.attempt !== turn.attempt || row.stopReason !== turn.stopReason) {
+    world.fault(`turn ${JSON.stringify(turn)} is stored as ${JSON.stringify(row)}`);
+  }
+}
+
+function differs(a: readonly object[], b: readonly object[]): string | null {
+  const index = Array.from({ length: Math.max(a.length, b.length) }, (_, at) => at).find((at) => canonical(a[at]) !== canonical(b[at]));
+  return index === undefined ? null : `at ${index} of ${a.length}/${b.length}: ${canonical(a[index])} — ${canonical(b[index])}`;
+}
+
+/** TRN-1, TRN-2: what was accepted is there once, what was refused is not there at all. */
+function checkStarts(world: World, stored: Stored): void {
+  for (const { requestId, chatId, inputs, outcome } of world.model.turns.values()) {
+    const chat = stored.chats.get(chatId);
+    const row = stored.turns.get(requestId);
+    if (outcome === 'refused' && row) world.fault(`TRN-2: ${requestId} was refused and is stored`);
+    if (outcome !== 'accepted' || chat?.isDeleted) continue;
+    if (!row) {
+      world.fault(`TRN-2: ${requestId} was accepted and is not stored`);
+      continue;
+    }
+    const mine = chat?.messages.filter((message) => message.requestId === requestId && message.role === 'user') ?? [];
+    const mayMiss = [...world.model.mayBeGone].some((messageId) => chat?.deletedIds.has(messageId));
+    if (mine.length > inputs.length || (mine.length < inputs.length && !mayMiss)) {
+      world.fault(`TRN-1: ${requestId} has ${mine.length} input messages, sent were ${inputs.length}`);
+    }
+    checkEcho(world, requestId, chat, row);
+  }
+}
+
+/** A completed echo says each input once. */
+function checkEcho(world: World, requestId: string, chat: StoredChat | undefined, row: { status: string; attempt: number }): void {
+  const { inputs } = world.model.turns.get(requestId) as { inputs: readonly string[] };
+  const answers = chat?.messages.filter((message) => message.requestId === requestId && message.assistantId === 'echo') ?? [];
+  if (row.status !== 'completed' || answers.length === 0 || chat?.messages.some((message) => message.requestId === requestId && message.assistantId !== 'echo' && message.role === 'assistant')) return;
+  const touched = chat?.messages.some((m) => m.requestId === requestId && world.model.edits.has(m.messageId)) || world.model.mayBeGone.size > 0;
+  if (!touched && canonical(answers.map(({ props }) => props['content'])) !== canonical(inputs)) {
+    world.fault(`the echo of ${requestId} is ${canonical(answers.map(({ props }) => props))}, asked was ${canonical(inputs)}`);
+  }
+}
+
+/** LIF-2, TRN-4, TRN-6: what agents wrote stands as they wrote it: all that was acknowledged, or after a kill all that was seen. */
+function checkWritten(world: World, stored: Stored): void {
+  for (const message of world.model.written.values()) {
+    const { chatId, requestId } = message.run;
+    const chat = stored.chats.get(chatId);
+    if (!chat || chat.isDeleted) continue;
+    const row = chat.messages.find(({ messageId }) => messageId === message.messageId);
+    const least = leastOf(world, message);
+    if (!row) {
+      if (least >= 0 && !mayBeGone(world, message, stored)) world.fault(`LIF-2: ${message.messageId} of ${requestId} is lost: ${canonical(message.states[least]?.raw)}`);
+      continue;
+    }
+    if (world.model.gone.has(message.messageId)) world.fault(`CMD-4: ${message.messageId} was deleted and is there`);
+    if (TWICE(stored, message)) world.fault(`TRN-9: ${message.messageId} of attempt ${message.run.attempt} stands beside the completed attempt`);
+    if (world.model.edits.has(message.messageId)) continue;
+    const is = message.find(row.props, true, 'last');
+    const must = message.run.isComplete ? message.states.length - 1 : least;
+    if (is < 0 || is < must) {
+      world.fault(`${is < 0 ? 'TRN-4' : 'LIF-2'}: ${message.messageId} of ${requestId} is ${canonical(row.props)}, written was ${canonical(message.whole)} (state ${is}, at least ${must})`);
+    }
+  }
+}
+
+function leastOf({ killed }: World, message: WrittenMessage): number {
+  return killed.has(message.run.life) ? message.seen : Math.max(message.seen, message.acknowledged);
+}
+
+/** Deleted by somebody, or replaced by a later attempt or a turn that answers anew. */
+function mayBeGone({ model }: World, { messageId, run }: WrittenMessage, stored: Stored): boolean {
+  const turn = stored.turns.get(run.requestId);
+  return (
+    model.mayBeGone.has(messageId) ||
+    (turn !== undefined && turn.attempt > run.attempt) ||
+    [...model.turns.values()].some(({ regenerates }) => regenerates === run.requestId)
+  );
+}
+
+/** A turn without steps that completed in a later attempt has replaced what the earlier ones had sent (TRN-9). */
+function TWICE(stored: Stored, { run }: WrittenMessage): boolean {
+  const turn = stored.turns.get(run.requestId);
+  return turn !== undefined && turn.status === 'completed' && turn.steps === 0 && turn.attempt > run.attempt;
+}
+
+/** Inputs and echoes that somebody saw; and edits that were acknowledged. */
+function checkOthers(world: World, stored: Stored): void {
+  const { model } = world;
+  for (const seen of model.seenOthers.values()) {
+    const chat = stored.chats.get(seen.chatId);
+    if (!chat || chat.isDeleted || model.edits.has(seen.messageId) || model.mayBeGone.has(seen.messageId)) continue;
+    const row = chat.messages.find(({ messageId }) => messageId === seen.messageId);
+    const isReplaceable = seen.role === 'assistant' && (stored.turns.get(seen.requestId ?? '')?.attempt ?? 1) >= 1;
+    const wasReplaced = isReplaceable && ([...model.turns.values()].some(({ regenerates }) => regenerates === seen.requestId) || (stored.turns.get(seen.requestId ?? '')?.attempt ?? 1) > 1);
+    if (!row) {
+      if (!wasReplaced) world.fault(`LIF-2: ${seen.messageId} was seen and is lost: ${canonical(seen)}`);
+    } else if (!String(row.props['content']).startsWith(String(seen.props['content']))) {
+      world.fault(`LIF-2: ${seen.messageId} was seen as ${canonical(seen.props)} and is ${canonical(row.props)}`);
+    }
+  }
+  for (const messageId of model.edited) {
+    const row = [...stored.chats.values()].flatMap(({ messages }) => messages).find((message) => message.messageId === messageId);
+    if (row && !model.edits.get(messageId)?.includes(String(row.props['content']))) world.fault(`CMD-4: the edit of ${messageId} is lost: ${canonical(row.props)}`);
+  }
+}
+
+/** LIF-3: once all have left, nothing of them is left. */
+async function checkAbsence(world: World): Promise<void> {
+  for (const peer of [...world.watchers, ...world.players]) peer.close();
+  for (const name of ['connections', 'subscriptions', 'turns_active', 'buffer_bytes', 'outbox_bytes', 'unsaved_bytes']) await world.settles(name, 4000);
+}
+
+/** What the server may say of a database that is locked. */
+const USUAL_LINES = [/a turn has ended and could not be stored yet/, /an attempt could not be prepared/];
+
+function checkOutput(world: World): void {
+  for (const line of world.server.output.split('\n')) {
+    if (line === '' || line.startsWith('Turnstream listening')) continue;
+    if (/^\{"level":[34]0/.test(line)) continue;
+    if (!USUAL_LINES.some((usual) => usual.test(line))) world.fault(`the server said: ${line.slice(0, 2000)}`);
+  }
+}
