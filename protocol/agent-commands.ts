@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { chat, metadata, share, title } from './chat.js';
 import { commands } from './commands.js';
 import { agentMadeId, assistantId, id, principalId } from './ids.js';

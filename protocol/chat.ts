@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { assistantId, id, isoTime, principalId } from './ids.js';
 import { jsonObject } from './json.js';
 import { wellFormed } from './text.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { chat, chatPatch, chatStatus, metadata, mode, share, title } from './chat.js';
 import { command, type CommandSpec } from './command.js';
 import { chatEvent } from './event.js';

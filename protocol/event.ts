@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { chat } from './chat.js';
 import { id, isoTime } from './ids.js';
 import { json, jsonObject } from './json.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { wellFormed } from './text.js';
 
 /** Ids of chats, turns, messages, steps, stacks, blocks and threads. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { wellFormed } from './text.js';
 
 /** A JSON value. Values of this type are never changed in place: whoever changes one makes a new one. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** DAT-3: the bounds that `hello.limits` announces. Sizes are bytes of UTF-8 JSON. */
 export const limits = z.object({

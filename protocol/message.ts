@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { metadata } from './chat.js';
 import { assistantId, id, isoTime } from './ids.js';
 import { jsonObject } from './json.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { metadata } from './chat.js';
 import { agentMadeId, assistantId, id } from './ids.js';
 import { isForbiddenKey, json, jsonObject } from './json.js';

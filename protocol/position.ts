@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * A place in a chat's live log. An offset alone lies once the log was lost and begun anew: two lives of a log can both

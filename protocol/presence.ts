@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { id, principalId } from './ids.js';
 import { json } from './json.js';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { metadata } from './chat.js';
 import { assistantId, id, isoTime, principalId } from './ids.js';
 import { json } from './json.js';

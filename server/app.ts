@@ -9,7 +9,7 @@ import { openFileJournal } from './adapters/file-journal.js';
 import { createMemoryLog } from './adapters/memory-log.js';
 import { openPrismaStore } from './adapters/prisma/open.js';
 import { settlesWithin, systemClock, type Clock } from './clock.js';
-import type { Config } from './config.js';
+import { ConfigError, type Config } from './config.js';
 import { systemIds, type IdSource } from './id-source.js';
 import { createLog, type Log } from './log.js';
 import { createMetrics, type Metrics } from './metrics.js';
@@ -61,6 +61,7 @@ const GOODBYE_MS = 2000;
 /**
  * Starts a Turnstream server: migrates its database, takes up what a crash left, listens.
  *
+ * @throws {ConfigError} a module of assistants that cannot be loaded
  * @throws {Error} a data directory that another server uses; a database that cannot be opened; a port that is taken
  */
 export async function createTurnstream(options: TurnstreamOptions): Promise<Turnstream> {
@@ -71,6 +72,7 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
     log = createLog(config.logLevel),
     isDirectFanOut = true,
   } = options;
+  const fromModules = await assistantsOf(config);
   const metrics = createMetrics();
   const claim = claimDataDirectory(config.dataDir);
   const store = await openPrismaStore({
@@ -89,7 +91,7 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
   });
   const assistants = [
     createEcho((ms, signal) => waitFor(clock, ms, signal)),
-    ...(await loadAssistantModules<Assistant>(config.assistants)),
+    ...fromModules,
     ...(options.assistants ?? []),
   ];
   const { env, agents } = createEnvironment({
@@ -204,6 +206,13 @@ export async function migrateDatabase(config: Config): Promise<readonly string[]
   } finally {
     claim.release();
   }
+}
+
+/** @throws {ConfigError} a module that cannot be loaded, or exports no assistant */
+function assistantsOf({ assistants }: Config): Promise<Assistant[]> {
+  return loadAssistantModules<Assistant>(assistants).catch((cause: unknown) => {
+    throw new ConfigError('ASSISTANTS', cause instanceof Error ? cause.message : String(cause));
+  });
 }
 
 async function healthOf({ store, journal, gate, clock }: Environment) {

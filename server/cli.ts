@@ -37,4 +37,5 @@ function say(text: string): number {
 }
 
 /** A setting is refused by a class that only the commands that read settings have loaded. */
-const isMisuse = (error: unknown): boolean => error instanceof UsageError || (error instanceof Error && error.name === 'ConfigError');
+const isMisuse = (error: unknown): boolean =>
+  error instanceof UsageError || (error instanceof Error && error.name === 'ConfigError');

@@ -78,7 +78,12 @@ const fieldsText = (fields: readonly (readonly [string, z.ZodType])[], side: 'in
 function errors(): string {
   return table(
     ['code', 'HTTP', 'retry can help', 'meaning'],
-    Object.entries(ERRORS).map(([name, { status, retryable, sentence }]) => [code(name), String(status), retryable ? 'yes' : 'no', sentence]),
+    Object.entries(ERRORS).map(([name, { status, retryable, sentence }]) => [
+      code(name),
+      String(status),
+      retryable ? 'yes' : 'no',
+      sentence,
+    ]),
   );
 }
 

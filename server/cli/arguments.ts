@@ -37,8 +37,10 @@ function understood<T>(parse: () => T): T {
   } catch (error) {
     const { code, message } = error as Error & { code?: string };
     const option = /'(-[^' ]*)/.exec(message)?.[1] ?? '';
-    if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw new UsageError(`there is no option ${option} here`, { cause: error });
-    if (code?.startsWith('ERR_PARSE_ARGS')) throw new UsageError((message.split('\n')[0] ?? '').replace(/\.$/, ''), { cause: error });
+    if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION')
+      throw new UsageError(`there is no option ${option} here`, { cause: error });
+    if (code?.startsWith('ERR_PARSE_ARGS'))
+      throw new UsageError((message.split('\n')[0] ?? '').replace(/\.$/, ''), { cause: error });
     throw error;
   }
 }

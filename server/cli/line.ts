@@ -18,7 +18,8 @@ export interface Line {
  */
 export function openLine(options: Options, note: (sentence: string) => void): Line {
   const url = options.url ?? (process.env['TURNSTREAM_URL'] || DEFAULT_URL);
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new UsageError(`${url} is no address such as ${DEFAULT_URL}`);
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
+    throw new UsageError(`${url} is no address such as ${DEFAULT_URL}`);
   const token = options.token ?? process.env['TURNSTREAM_TOKEN'];
   const client = createChatClient({
     url,
@@ -31,7 +32,12 @@ export function openLine(options: Options, note: (sentence: string) => void): Li
   return { client, broken };
 }
 
-function watch(client: ChatClient, url: string, note: (sentence: string) => void, reject: (error: Error) => void): void {
+function watch(
+  client: ChatClient,
+  url: string,
+  note: (sentence: string) => void,
+  reject: (error: Error) => void,
+): void {
   let wasOpen = false;
   let isLost = false;
   const look = (): void => {

@@ -9,9 +9,17 @@ interface Option {
 
 /** Every option that a command may take. */
 export const OPTIONS = {
-  url: { type: 'string', value: 'URL', meaning: 'where the server listens (TURNSTREAM_URL, else http://127.0.0.1:3000)' },
+  url: {
+    type: 'string',
+    value: 'URL',
+    meaning: 'where the server listens (TURNSTREAM_URL, else http://127.0.0.1:3000)',
+  },
   token: { type: 'string', value: 'TOKEN', meaning: 'who you are, where the server asks for it (TURNSTREAM_TOKEN)' },
-  user: { type: 'string', value: 'USER', meaning: 'who you say you are, where the server does not ask (default local)' },
+  user: {
+    type: 'string',
+    value: 'USER',
+    meaning: 'who you say you are, where the server does not ask (default local)',
+  },
   assistant: { type: 'string', value: 'ID', meaning: 'who answers (the chat’s assistant; in a new chat echo)' },
   help: { type: 'boolean', short: 'h', meaning: 'shows this' },
   version: { type: 'boolean', short: 'v', meaning: 'shows the version' },

@@ -1,7 +1,5 @@
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { createTurnstream, type Assistant, type Turnstream } from '../app.js';
-import { ConfigError, readConfig, type Config } from '../config.js';
+import { createTurnstream, type Turnstream } from '../app.js';
+import { readConfig } from '../config.js';
 import { createLog } from '../log.js';
 import { onTold } from './told.js';
 
@@ -10,7 +8,7 @@ export async function serve(): Promise<number> {
   const config = readConfig(process.env);
   const log = createLog(config.logLevel);
   process.on('unhandledRejection', (reason) => log.error({ err: reason }, 'a rejection that nobody handled'));
-  const turnstream = await createTurnstream({ config, log, assistants: await loadAssistants(config) });
+  const turnstream = await createTurnstream({ config, log });
   console.log(`Turnstream listening on ${turnstream.url}`);
   await untilTold(turnstream);
   return 0;
@@ -25,30 +23,3 @@ async function untilTold(turnstream: Turnstream): Promise<void> {
   });
   clearInterval(alive);
 }
-
-/** Modules named by ASSISTANTS: each exports an assistant, or a list of them, as `default`. */
-async function loadAssistants({ assistants }: Config): Promise<Assistant[]> {
-  return (await Promise.all(assistants.map(loadModule))).flat();
-}
-
-/** @throws {ConfigError} a module that cannot be loaded, or is none of assistants */
-async function loadModule(path: string): Promise<readonly Assistant[]> {
-  const { default: exported } = await importModule(path);
-  const list: readonly unknown[] = Array.isArray(exported) ? exported : [exported];
-  if (list.length > 0 && list.every(isAssistant)) return list;
-  throw new ConfigError('ASSISTANTS', `${path} exports no assistant as its default`);
-}
-
-async function importModule(path: string): Promise<{ readonly default?: unknown }> {
-  try {
-    return (await import(pathToFileURL(resolve(path)).href)) as { readonly default?: unknown };
-  } catch (error) {
-    throw new ConfigError('ASSISTANTS', `${path} cannot be loaded: ${firstLine(error instanceof Error ? error.message : String(error))}`);
-  }
-}
-
-function isAssistant(candidate: unknown): candidate is Assistant {
-  return candidate !== null && typeof candidate === 'object' && 'assistantId' in candidate && 'run' in candidate;
-}
-
-const firstLine = (text: string): string => text.split('\n')[0] ?? '';

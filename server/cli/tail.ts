@@ -9,7 +9,13 @@ import { Transcript } from './transcript.js';
 export async function tail({ words: [chatId = ''], options }: Call): Promise<number> {
   endWithReader();
   const { client, broken } = openLine(options, note);
-  const interrupted = new Promise<number>((resolve) => onTold(['SIGINT', 'SIGTERM'], () => resolve(0), () => process.exit(1)));
+  const interrupted = new Promise<number>((resolve) =>
+    onTold(
+      ['SIGINT', 'SIGTERM'],
+      () => resolve(0),
+      () => process.exit(1),
+    ),
+  );
   try {
     return await Promise.race([follow(client.chat(chatId)), interrupted, broken]);
   } finally {
@@ -37,7 +43,12 @@ function follow(chat: Chat): Promise<number> {
       if (view.reason === 'deleted') {
         note('the chat was deleted');
         resolve(0);
-      } else reject(view.reason === 'not_found' ? new Error(`there is no chat ${chat.chatId}`) : (view.error ?? new Error('the chat cannot be followed')));
+      } else
+        reject(
+          view.reason === 'not_found'
+            ? new Error(`there is no chat ${chat.chatId}`)
+            : (view.error ?? new Error('the chat cannot be followed')),
+        );
     };
     chat.view.subscribe(look);
     look();

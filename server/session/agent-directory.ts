@@ -33,6 +33,8 @@ export class AttachedAgent {
   offer: Offer;
   readonly held = new Set<HeldFrame>();
   graceTimer: Timer | null = null;
+  /** Whether it stayed away for too long: it takes nothing any more. */
+  isLost = false;
 
   constructor(
     readonly tenantId: string | null,
@@ -144,7 +146,13 @@ export class AgentDirectory {
   /** The holder of a frame that this agent opened itself; `begin` says which. */
   open(agent: AttachedAgent): { readonly holder: Holder; readonly begin: (run: FrameRun) => void } {
     const held = this.#take(agent);
-    return { holder: this.#holder(agent, held), begin: (run) => this.#begin(agent, held, run) };
+    return {
+      holder: this.#holder(agent, held),
+      begin: (run) => {
+        this.#begin(agent, held, run);
+        if (agent.isLost) run.lose();
+      },
+    };
   }
 
   assistants(tenantId: string | null): ListedAssistant[] {
@@ -165,6 +173,8 @@ export class AgentDirectory {
       holder: this.#holder(agent, held),
       giveBack: () => this.#giveBack(agent, held),
       begin: (run) => {
+        // It may have gone since it was granted the frame.
+        if (agent.isLost) return run.refuse();
         this.#begin(agent, held, run);
         void this.#offer(agent, held, run);
       },
@@ -208,6 +218,7 @@ export class AgentDirectory {
   }
 
   #lose(agent: AttachedAgent): void {
+    agent.isLost = true;
     for (const [key, known] of this.#agents) if (known === agent) this.#agents.delete(key);
     for (const run of agent.runs()) run.lose();
     agent.held.clear();

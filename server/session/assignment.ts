@@ -24,12 +24,13 @@ export async function patiently<T>(session: ChatSession, read: () => Promise<T>)
 /** What a host needs to run a frame. */
 export async function assignmentOf(session: ChatSession, live: LiveTurn, frame: Frame): Promise<Assignment> {
   const history = await patiently(session, () => readHistory(session, live));
-  const { stackId, stackParentId, stackDepth } = frame.place;
+  const { stackId, stackParentId, stackDepth, assistantId } = frame.place;
   const steps = live.stepRecords().map(({ step }) => step);
   const standing = live.standing.filter(({ messageId }) => !live.deletedStored.has(messageId));
   return {
     turn: live.turn,
     chat: session.chat,
+    assistantId,
     stackId,
     stackParentId,
     stackDepth,

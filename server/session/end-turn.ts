@@ -21,13 +21,17 @@ export function endTurn(session: ChatSession, live: LiveTurn, outcome: Outcome):
   const done = new Deferred<EndedTurn>();
   live.state = { phase: 'ending', done: done.promise };
   live.timeLimit?.cancel();
-  close(session, live, outcome);
-  void store(session, live).then(done.resolve, done.reject);
+  const turn = close(session, live, outcome);
+  void store(session, live, turn).then(done.resolve, done.reject);
   return done.promise;
 }
 
-/** Everything up to write 2, in one synchronous step: nothing of the attempt can come between. */
-function close(session: ChatSession, live: LiveTurn, outcome: Outcome): void {
+/**
+ * Everything up to write 2, in one synchronous step: nothing of the attempt can come between.
+ *
+ * @returns the turn as its `turn.ended` will say; until then everybody reads it as it was (SUB-1)
+ */
+function close(session: ChatSession, live: LiveTurn, outcome: Outcome): Turn {
   const result: FrameResult = {
     status: outcome.status,
     output: null,
@@ -38,9 +42,9 @@ function close(session: ChatSession, live: LiveTurn, outcome: Outcome): void {
   const begun = live.turn.status === 'running';
   if (begun) session.publish(closing(live, outcome), live);
   session.settle();
-  live.turn = endedTurn(live.turn, outcome, session.now);
   if (begun) session.env.metrics.turnsActive.dec();
-  session.env.metrics.turnsTotal.inc({ status: live.turn.status });
+  session.env.metrics.turnsTotal.inc({ status: outcome.status });
+  return endedTurn(live.turn, outcome, session.now);
 }
 
 /** Open messages are closed, open steps get their last status; a completed turn replaces what it was to replace. */
@@ -88,18 +92,19 @@ function endedTurn(turn: Turn, outcome: Outcome, at: string): Turn {
 }
 
 /** Write 2, then `turn.ended`; where the store does not take it in time, `turn.ended` first (TRN-7). */
-async function store(session: ChatSession, live: LiveTurn): Promise<EndedTurn> {
+async function store(session: ChatSession, live: LiveTurn, turn: Turn): Promise<EndedTurn> {
   const { clock, settings, metrics } = session.env;
   const began = clock.monotonic();
-  const stored = write(session, live);
+  const stored = write(session, live, turn);
   const isStored = await settlesWithin(clock, stored, settings.commitRetryMs);
   if (isStored) metrics.commitSeconds.observe((clock.monotonic() - began) / 1000);
-  const end: EndedTurn = { turn: live.turn, persisted: isStored };
+  live.turn = turn;
+  const end: EndedTurn = { turn, persisted: isStored };
   const unsavedBytes = isStored ? 0 : live.bytes;
   if (!isStored) keepUnsaved(session, live, end, unsavedBytes);
   session.remember(live);
   if (isStored) finishStored(session, live, end);
-  session.emit({ type: 'turn.ended', requestId: live.requestId, turn: live.turn, persisted: isStored }, live);
+  session.emit({ type: 'turn.ended', requestId: live.requestId, turn, persisted: isStored }, live);
   session.settle();
   session.queue.remove(live);
   session.turnOver();
@@ -113,25 +118,25 @@ async function store(session: ChatSession, live: LiveTurn): Promise<EndedTurn> {
 }
 
 /** Stores the attempt as it is when it is written; what is edited meanwhile is written again. */
-async function write(session: ChatSession, live: LiveTurn): Promise<void> {
+async function write(session: ChatSession, live: LiveTurn, turn: Turn): Promise<void> {
   for (let written = -1; written !== live.messages.version;) {
     if (session.isDeleted) return;
     await session.env.writes.submit(() => {
       written = live.messages.version;
-      return endWrite(session, live);
+      return endWrite(session, live, turn);
     }, Infinity);
   }
 }
 
-function endWrite(session: ChatSession, live: LiveTurn): TurnWrite {
+function endWrite(session: ChatSession, live: LiveTurn, turn: Turn): TurnWrite {
   return {
     kind: 'end',
-    record: live.record,
+    record: { ...live.record, turn },
     messages: [...live.messages.messages],
     deletedMessageIds: [...live.deletedStored, ...live.messages.deletedIds],
     steps: live.stepRecords(),
     lastSequence: session.nextSequence - 1,
-    at: live.turn.endedAt ?? session.now,
+    at: turn.endedAt ?? session.now,
   };
 }
 

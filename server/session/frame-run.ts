@@ -139,7 +139,8 @@ async function beginChild(
   avoid: ReadonlySet<object>,
 ): Promise<void> {
   try {
-    child.assignment = await assignmentOf(session, live, child);
+    const assignment = await assignmentOf(session, live, child);
+    if (!child.result) child.assignment = assignment;
   } catch {
     endChild(session, live, child, {
       status: 'failed',

@@ -8,6 +8,7 @@ import { endTurn } from './end-turn.js';
 import type { Environment } from './environment.js';
 import { fingerprint } from './fingerprint.js';
 import { frameRun } from './frame-run.js';
+import type { LiveTurn } from './live-turn.js';
 import { markRunning } from './run-turn.js';
 import type { Sessions } from './sessions.js';
 import { announce, mustHaveBackgroundRoom, newTurn, recordOf, storeBegin } from './start-turn.js';
@@ -72,11 +73,8 @@ async function open(
   keep: (() => void) | null,
 ): Promise<AgentResult<'turn:open'>> {
   session.mustExist();
-  const openedBy = JSON.stringify([
-    connection.identity.tenantId,
-    connection.identity.userId,
-    agents.of(connection).offer.agentId,
-  ]);
+  const agent = agents.of(connection);
+  const openedBy = JSON.stringify([connection.identity.tenantId, connection.identity.userId, agent.offer.agentId]);
   const requestId = args.requestId ?? env.ids.id();
   const repeated = await recordOf(session, requestId);
   if (repeated) {
@@ -104,11 +102,23 @@ async function open(
   keep?.();
   const live = announce(session, record, [], [], []);
   markRunning(session, live);
-  const held = agents.open(agents.of(connection));
+  // Its connection may have gone meanwhile: the agent holds the turn all the same, and loses it as any other (AGT-4).
+  const held = agents.open(agent);
   live.root.holder = held.holder;
-  live.root.assignment = await assignmentOf(session, live, live.root);
   held.begin(frameRun(session, live, live.root, held.holder));
+  await prepare(session, live);
   if (live.isRunning) return { turn: live.turn, attempt: turn.attempt, stackId: record.rootStackId };
   const end = await endTurn(session, live, { status: 'interrupted', stopReason: 'stopped' });
   return { turn: end.turn, attempt: turn.attempt, stackId: record.rootStackId };
+}
+
+/** What `turn:input` gives. A turn that cannot be prepared ends. @throws {ChatError} `storage_unavailable` */
+async function prepare(session: ChatSession, live: LiveTurn): Promise<void> {
+  try {
+    const assignment = await assignmentOf(session, live, live.root);
+    if (live.isRunning) live.root.assignment = assignment;
+  } catch (error) {
+    void endTurn(session, live, { status: 'failed', stopReason: 'error', error: { code: 'storage_unavailable', message: 'The earlier turns could not be read.' } });
+    throw error;
+  }
 }

@@ -3,6 +3,9 @@ import type { TurnRecord } from '../ports/store.js';
 import type { ChatSession } from './chat-session.js';
 import { announce, inputOf, mustHaveBackgroundRoom, place, recordOf, storeBegin } from './start-turn.js';
 
+/** Where a repeated resume without requestId is looked for. */
+const LOOK_BACK = 50;
+
 /**
  * Starts the next attempt of an incomplete turn (TRN-9): runs as a command of the chat.
  *
@@ -10,7 +13,7 @@ import { announce, inputOf, mustHaveBackgroundRoom, place, recordOf, storeBegin 
  */
 export async function resumeTurn(session: ChatSession, args: Args<'turn:resume'>): Promise<Result<'turn:resume'>> {
   await endings(session);
-  const record = await wanted(session, args.requestId);
+  const record = await wanted(session, args);
   const { turn } = record;
   if (args.attempt !== undefined) {
     if (args.attempt === turn.attempt && turn.attempt > 1) return { turn, duplicate: true };
@@ -20,7 +23,7 @@ export async function resumeTurn(session: ChatSession, args: Args<'turn:resume'>
       });
     }
   }
-  if (!isEnded(turn.status) || turn.status === 'completed')
+  if (!isOpen(record))
     throw new ChatError('turn_not_resumable', `This turn is ${turn.status}.`);
   if (session.turns.has(turn.requestId))
     throw new ChatError('storage_unavailable', 'This turn is not stored yet.', { retryAfterMs: 1000 });
@@ -53,7 +56,8 @@ async function endings(session: ChatSession): Promise<void> {
   await Promise.allSettled(ending);
 }
 
-async function wanted(session: ChatSession, requestId: string | undefined): Promise<TurnRecord> {
+/** The turn that is named, else the newest incomplete one; or the one whose attempt of that number has begun already. */
+async function wanted(session: ChatSession, { requestId, attempt }: Args<'turn:resume'>): Promise<TurnRecord> {
   if (requestId !== undefined) {
     const record = await recordOf(session, requestId);
     if (record?.turn.chatId !== session.chatId) throw new ChatError('not_found');
@@ -63,10 +67,18 @@ async function wanted(session: ChatSession, requestId: string | undefined): Prom
     .filter((live) => live.state.phase === 'unsaved' && live.turn.status !== 'completed')
     .at(-1);
   if (unsaved) return unsaved.record;
-  const [newest] = await session.env.store.listTurns(session.chatId, { limit: 1, incomplete: true });
-  if (!newest) throw new ChatError('turn_not_resumable', 'This chat has no incomplete turn.');
-  return newest;
+  const { store } = session.env;
+  const recent = attempt === undefined ? [] : await store.listTurns(session.chatId, { limit: LOOK_BACK });
+  const isAsked = ({ turn }: TurnRecord): boolean => turn.attempt === attempt && turn.attempt > 1;
+  const underWay = recent.find((record) => isOpen(record) || (isAsked(record) && record.turn.status === 'queued'));
+  const [newest] = await store.listTurns(session.chatId, { limit: 1, incomplete: true });
+  const found = underWay ?? newest ?? recent.find(isAsked);
+  if (!found) throw new ChatError('turn_not_resumable', 'This chat has no incomplete turn.');
+  return session.turns.get(found.turn.requestId)?.record ?? found;
 }
+
+/** Whether it ended otherwise than completed. */
+const isOpen = ({ turn }: TurnRecord): boolean => isEnded(turn.status) && turn.status !== 'completed';
 
 function mustHaveRoom(session: ChatSession, background: boolean): void {
   if (background) mustHaveBackgroundRoom(session);

@@ -60,7 +60,8 @@ async function begin(session: ChatSession, live: LiveTurn, place: Place, avoid: 
   markRunning(session, live);
   try {
     if (isFirst) await takeUp(session, live);
-    live.root.assignment = await assignmentOf(session, live, live.root);
+    const assignment = await assignmentOf(session, live, live.root);
+    if (live.isRunning) live.root.assignment = assignment;
   } catch (error) {
     place.giveBack();
     session.env.log.error(

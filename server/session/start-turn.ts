@@ -42,8 +42,8 @@ export async function startTurn(session: ChatSession, request: StartRequest): Pr
   if (repeated) return repeated;
   const { refusal } = session.env.gate;
   if (refusal) throw refusal;
-  mustHaveRoom(session, args.onBusy);
   mustFit(args.input ?? [], session.env.settings.limits);
+  mustHaveRoom(session, args.onBusy);
   const again = args.regenerate === undefined ? null : await regenerated(session, args.regenerate);
   const turn = newTurn(
     session,

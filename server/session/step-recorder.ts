@@ -107,9 +107,11 @@ export class StepRecorder {
 
   #first({ input, metadata, ...begun }: StepStart, sequence: number): Step {
     const at = this.now();
+    const { chatId, requestId } = this.turn;
     return {
       ...begun,
-      ...this.turn,
+      chatId,
+      requestId,
       status: 'running',
       input,
       output: null,

@@ -46,7 +46,11 @@ describe('the connections to a SQLite file', () => {
     const message = 'The storage does not answer at present.';
     const end = anEnd(record, { messages: [aMessage(record.turn.chatId, 2, { requestId: record.turn.requestId })] });
     for (const work of [() => store.write([end]), () => store.getMessage('x'), () => store.getMessages('x', {})]) {
-      await expect(work()).rejects.toMatchObject({ code: 'storage_unavailable', message, cause: expect.any(Error) as Error });
+      await expect(work()).rejects.toMatchObject({
+        code: 'storage_unavailable',
+        message,
+        cause: expect.any(Error) as Error,
+      });
     }
     expect(await store.getTurn(record.turn.requestId)).toEqual(record);
     await store.close();

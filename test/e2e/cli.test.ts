@@ -187,7 +187,10 @@ describe('turnstream', () => {
   });
 
   test('a server that does not answer is told in one line, 1', async () => {
-    for (const args of [['say', 'x', 'y'], ['tail', 'x']]) {
+    for (const args of [
+      ['say', 'x', 'y'],
+      ['tail', 'x'],
+    ]) {
       const cli = new CliProcess([...args, '--url', 'http://127.0.0.1:9']);
       expect(await cli.ended()).toBe(1);
       expect(cli.stderr).toBe('turnstream: no server answers at http://127.0.0.1:9; is it running?\n');
@@ -200,7 +203,8 @@ describe('turnstream', () => {
     for (const name of ['serve', 'migrate', 'say CHAT TEXT', 'tail CHAT']) expect(all.stdout).toContain(`  ${name}`);
     const one = new CliProcess(['say', '--help']);
     expect(await one.ended()).toBe(0);
-    for (const name of ['url', 'token', 'user', 'assistant', 'help', 'version']) expect(one.stdout).toContain(`--${name}`);
+    for (const name of ['url', 'token', 'user', 'assistant', 'help', 'version'])
+      expect(one.stdout).toContain(`--${name}`);
     const version = new CliProcess(['--version']);
     expect(await version.ended()).toBe(0);
     expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { wellFormed } from '../../protocol/index.js';
 import { expectConsistent } from '../harness/consistent.js';
 import { uid } from '../harness/peer.js';
 import { Person } from '../harness/person.js';
@@ -36,7 +37,7 @@ describe('DAT-1: text is well-formed, and no pair is ever broken', () => {
     await between.ended(here.chatId, run.requestId);
     expect(late.text(run.requestId)).toBe('a😀b');
     const texts = here.view.events.flatMap((event) => (event.type === 'message.appended' ? [event.text] : []));
-    expect(texts.every((text) => text.isWellFormed())).toBe(true);
+    expect(texts).toEqual(texts.map(wellFormed));
   });
 
   test('C03: text that comes unit by unit, in one push and in many', async () => {
@@ -143,8 +144,9 @@ describe('DAT-1: text is well-formed, and no pair is ever broken', () => {
       { op: 'signal', name: bad, data: { [bad]: bad } },
       { op: 'end', messageId },
     );
-    const { turn } = await run.close('failed', { error: { code: bad, message: bad }, usage: { [bad]: bad } });
-    expect(turn).toMatchObject({ error: { code: good, message: good }, usage: { [good]: good } });
+    expect(await run.close('failed', { error: { code: bad, message: bad }, usage: { [bad]: bad } })).toMatchObject({
+      turn: { error: { code: good, message: good }, usage: { [good]: good } },
+    });
     await person.ended(chatId, run.requestId);
     const history = await expectConsistent(here.url, chatId, [person]);
     expect(history.at(-1)).toMatchObject({

@@ -27,7 +27,7 @@ export class Deeds {
     const { world } = this;
     const watcher = world.watchers[person] as Watcher;
     const player = world.players[agent] as Player;
-    const chat = chosen([...world.model.chats.values()], chatFraction) as KnownChat;
+    const chat = chosen([...world.model.chats.values()], chatFraction ** 2) as KnownChat;
     world.trace(`${deed.do} by ${deed.do.startsWith('agent') || deed.do === 'open' ? player.agentId : `person ${person}`} in ${chat.chatId}: ${JSON.stringify(deed)}`);
     switch (deed.do) {
       case 'lock':

@@ -57,7 +57,8 @@ async function play(world: World): Promise<void> {
     const waitMs = moment.atMs - (performance.now() - began);
     if (waitMs > 0) await world.pause(waitMs);
     if (world.faults.length > 0) break;
-    running.set(moment, deeds.perform(moment).finally(() => running.delete(moment)));
+    const done = deeds.perform(moment).catch((error: unknown) => world.fault(String(error)));
+    running.set(moment, done.finally(() => running.delete(moment)));
   }
   const resting = world.heal().then(() => Promise.all(running.values())).then(() => world.heal());
   const late = new Promise<never>((_, reject) => {

@@ -26,9 +26,11 @@ export class WatchedChat extends FollowedChat {
   readonly #endedAttempts = new Map<string, number>();
   #checked = 0;
   #lastSequence = 0;
+  #answered: Position | null = null;
 
   override begin(answer: SubscribeResult): void {
     this.isFollowing = true;
+    this.#answered = answer.position;
     super.begin(answer);
     if (answer.mode === 'snapshot') {
       for (const turn of answer.turns ?? []) if (isEnded(turn.status)) this.#endedAttempts.set(turn.requestId, turn.attempt);
@@ -41,6 +43,8 @@ export class WatchedChat extends FollowedChat {
     if (!this.isFollowing) throw new Error(`SUB-5: an event after the following had ended: ${batch[0]?.type}`);
     if (batch.length === 0) throw new Error('SUB-3: an empty batch');
     for (const event of batch) {
+      // SUB-3: what the answer held already may come behind it.
+      if (event.epoch === this.#answered?.epoch && event.offset <= this.#answered.offset) continue;
       super.receive([event]);
       this.#check();
     }

@@ -150,7 +150,10 @@ export class World implements Stage {
   reaches(connecting: Promise<unknown>): Promise<boolean> {
     const connected = connecting.then(
       () => true,
-      () => false,
+      (error: unknown) => {
+        this.trace(`no connection: ${String(error)}`);
+        return false;
+      },
     );
     return Promise.race([connected, new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 3000))]);
   }

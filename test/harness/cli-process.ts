@@ -34,7 +34,11 @@ export class CliProcess {
 
   /** Waits until the output holds the text. */
   async shows(text: string | RegExp): Promise<void> {
-    await until(() => (typeof text === 'string' ? this.stdout.includes(text) : text.test(this.stdout)), `the output ${String(text)}`, 15_000);
+    await until(
+      () => (typeof text === 'string' ? this.stdout.includes(text) : text.test(this.stdout)),
+      `the output ${String(text)}`,
+      15_000,
+    );
   }
 
   interrupt(): void {

@@ -3,8 +3,8 @@ import type { MessagePatch, MessageQuery } from '../../ports/store.js';
 import { activityOf, raiseActivity } from './activity.js';
 import { ownerIn } from './chats.js';
 import type { Database } from './database.js';
-import type { Prisma, PrismaClient } from './generated/sqlite/client.js';
 import { octets } from './dialect.js';
+import type { Prisma, PrismaClient } from './generated/sqlite/client.js';
 import type { AgentMessageUpdateInput } from './generated/sqlite/models.js';
 import { jsonPatch } from './json-columns.js';
 import { MESSAGE_COLUMNS, type MessageRow, messageOf } from './rows.js';
@@ -41,8 +41,9 @@ export async function getMessages(database: Database, chatId: string, query: Mes
         take,
         skip,
       );
-      for (const row of rows)
+      for (const row of rows) {
         messages.push(messageOf(row.props === null ? await largeRow(client, row) : smallRow(row)));
+      }
       const last = rows.at(-1);
       if (!last || rows.length < take) break;
       more = `${where} AND sequence ${beyond} ?`;

@@ -15,7 +15,7 @@ export interface StoreUnderTest {
   close(): Promise<void>;
 }
 
-export const T0 = '2026-03-01T10:00:00.000Z';
+const T0 = '2026-03-01T10:00:00.000Z';
 /** `seconds` after T0. */
 export const at = (seconds: number): string => new Date(Date.parse(T0) + seconds * 1000).toISOString();
 

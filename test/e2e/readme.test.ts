@@ -1,0 +1,149 @@
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { startServer, temporaryDirectory, type ServerOptions } from '../harness/server.js';
+import { ServerProcess } from '../harness/server-process.js';
+import { Shell } from '../harness/shell.js';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const ADDRESS = 'http://127.0.0.1:3000';
+
+/** The code blocks of the README that say ```` ```LANGUAGE run=NAME ````, by name. */
+const BLOCKS = new Map(
+  [...readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/^```\w+ run=(\S+)\n(.*?)^```$/gms)].map((match) => [
+    match[1] ?? '',
+    match[2] ?? '',
+  ]),
+);
+
+const tried = new Set<string>();
+
+function block(name: string): string {
+  tried.add(name);
+  const text = BLOCKS.get(name);
+  if (text === undefined) throw new Error(`the README has no block ${name}`);
+  return text;
+}
+
+/** A folder as it would lie beside the clone: the package installed, the programs of the README saved. */
+function folder(): string {
+  const directory = temporaryDirectory();
+  mkdirSync(join(directory, 'node_modules'));
+  symlinkSync(ROOT, join(directory, 'node_modules', 'turnstream'), 'dir');
+  for (const name of ['client.mjs', 'agent.mjs', 'greeter.mjs', 'embed.mjs'])
+    writeFileSync(join(directory, name), block(name));
+  return directory;
+}
+
+async function setUp(options: ServerOptions = {}) {
+  const { url } = await startServer(options);
+  // npx links the clone into its cache: not into that of whoever runs the tests.
+  const env = { TURNSTREAM_URL: url, npm_config_cache: temporaryDirectory(), npm_config_update_notifier: 'false' };
+  return {
+    /** Runs a shell block in the clone, against this server instead of the default one. */
+    run: (name: string) => new Shell(block(name).replaceAll(ADDRESS, url), { cwd: ROOT, env }),
+    node: (file: string, cwd = folder()) => new Shell(`exec node ${file}`, { cwd, env }),
+    env,
+  };
+}
+
+describe('the README’s snippets run', () => {
+  test('say and tail: the answer, and the chat as it goes on', async () => {
+    const { run } = await setUp();
+    const said = run('say');
+    expect(await said.ended()).toBe(0);
+    expect(said.output).toBe('Is there anybody out there?\n');
+    const tail = run('tail');
+    await tail.shows('echo: Is there anybody out there?\n');
+    expect(await run('say').ended()).toBe(0);
+    await tail.shows(/completed\n/);
+    tail.signal('SIGINT');
+    await tail.ended();
+  });
+
+  test('the same over HTTP: a chat, its events, a turn', async () => {
+    const { run } = await setUp();
+    const following = run('curl-follow');
+    await following.shows('event: snapshot');
+    const started = run('curl-start');
+    expect(await started.ended()).toBe(0);
+    expect(started.output).toContain('"duplicate":false');
+    await following.shows('"type":"turn.ended"');
+    const texts = [...following.output.matchAll(/^data: (\{.*"type":"message.appended".*\})$/gm)];
+    expect(texts.map((match) => (JSON.parse(match[1] ?? '') as { text: string }).text).join('')).toBe(
+      'Hello over HTTP',
+    );
+  });
+
+  test('a client sees the answer grow', async () => {
+    const { node } = await setUp();
+    const client = node('client.mjs');
+    expect(await client.ended()).toBe(0);
+    const lines = client.output.trim().split('\n');
+    expect(lines.at(-1)).toBe('Hello from a client');
+    expect(lines.length).toBeGreaterThan(1);
+  });
+
+  test('a remote agent answers', async () => {
+    const { node, run } = await setUp();
+    const agent = node('agent.mjs');
+    const asked = run('ask-agent');
+    expect(await asked.ended()).toBe(0);
+    expect(asked.output).toBe('WHY SO QUIET?\n');
+    agent.signal('SIGINT');
+    expect(await agent.ended()).toBe(0);
+  });
+
+  test('an assistant of one’s own inside the server', async () => {
+    const { url } = await new ServerProcess({ ASSISTANTS: join(folder(), 'greeter.mjs') }).start();
+    const post = await fetch(`${url}/v1/chats/x/turns`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-user-id': 'ann' },
+      body: JSON.stringify({ input: 'hi', createChat: true, assistantId: 'greeter' }),
+    });
+    expect(post.status).toBe(202);
+    await expect
+      .poll(async () => (await fetch(`${url}/v1/chats/x/messages`, { headers: { 'x-user-id': 'ann' } })).text())
+      .toContain('Welcome, ann. You said: hi');
+  });
+
+  test('embedded: it listens, and SIGTERM drains it', async () => {
+    const { node } = await setUp();
+    const embedded = node('embed.mjs');
+    await embedded.shows(/chats at http:\/\/127\.0\.0\.1:\d+/);
+    const [url = ''] = /http:\S+/.exec(embedded.output) ?? [];
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    embedded.signal('SIGTERM');
+    expect(await embedded.ended()).toBe(0);
+  });
+
+  test('every block that is marked was tried', () => {
+    expect([...BLOCKS.keys()].sort()).toEqual([...tried].sort());
+  });
+});
+
+describe('the examples run', () => {
+  const tsx = (file: string, rest = ''): string => `exec node --import tsx ${join('examples', file)} ${rest}`;
+
+  test('node-client.ts prints the answer', async () => {
+    const { env } = await setUp();
+    const client = new Shell(tsx('node-client.ts', '"good morning"'), { cwd: ROOT, env });
+    expect(await client.ended()).toBe(0);
+    expect(client.output).toBe('good morning\n(completed)\n');
+  });
+
+  test('remote-agent.ts answers, and leaves when it is told', async () => {
+    const { env } = await setUp();
+    const agent = new Shell(tsx('remote-agent.ts'), { cwd: ROOT, env });
+    await agent.shows('attached, 0 running');
+    const asked = new Shell('exec node dist/server/main.js say sums "one two three" --assistant counter', {
+      cwd: ROOT,
+      env,
+    });
+    expect(await asked.ended()).toBe(0);
+    expect(asked.output).toBe('1. one\n2. two\n3. three\n3 words.\n');
+    agent.signal('SIGINT');
+    expect(await agent.ended()).toBe(0);
+  });
+});
