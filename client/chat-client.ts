@@ -7,6 +7,7 @@ import {
   type Presence,
   type Result,
   type Signal,
+  type Unsubscribed,
 } from '../protocol/index.js';
 import { isEventBatch } from './apply-events.js';
 import { DEFAULT_BACKOFF, type Backoff } from './backoff.js';
@@ -119,6 +120,7 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
     if (event === 'events' && isEventBatch(body)) chats.incoming(body[0]?.chatId ?? '')?.events(body);
     else if (event === 'presence' && isAboutChat<Presence>(body)) chats.incoming(body.chatId)?.present(body.users);
     else if (event === 'signal' && isAboutChat<Signal>(body)) chats.incoming(body.chatId)?.signal(body);
+    else if (event === 'unsubscribed' && isAboutChat<Unsubscribed>(body)) chats.incoming(body.chatId)?.revoked();
   }
 
   function createChat(chatId: string): Chat {

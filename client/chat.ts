@@ -95,6 +95,7 @@ export class Chat {
       events: (batch) => this.#following.events(batch),
       present: (users) => this.#following.present(users),
       signal: (signal) => this.#signals.notify(signal),
+      revoked: () => this.#following.revoked(),
       created: () => this.#lookAgain(),
       forget: () => this.#following.forget(),
     });
@@ -292,6 +293,7 @@ export interface Incoming {
   events(batch: readonly ChatEvent[]): void;
   present(users: readonly PresentUser[]): void;
   signal(signal: Signal): void;
+  revoked(): void;
   created(): void;
   forget(): void;
 }

@@ -7,21 +7,26 @@ import type { IdSource } from './id-source.js';
 import { joinSnapshot } from './join-snapshot.js';
 import type { Outcome } from './pending-requests.js';
 
-/** Why a chat is not followed any more. */
-export type EndReason = 'deleted' | 'forbidden' | 'not_found' | 'refused';
+/** Why a chat is not followed any more. `revoked`: the access ended while it was followed; others were refused it. */
+export type EndReason = 'deleted' | 'revoked' | 'forbidden' | 'not_found' | 'refused';
 
 export type FollowPhase =
   /** Nobody wants it. */
   | { readonly name: 'idle' }
   /** Wanted, without a connection. */
   | { readonly name: 'offline' }
-  /** Subscribed, without the answer yet. What comes meanwhile waits for it (SUB-3). */
-  | { readonly name: 'asking'; readonly early: ChatEvent[] }
+  /**
+   * Subscribed, without the answer yet. What comes meanwhile waits for it (SUB-3). `doubtful`: a following has ended
+   * meanwhile, this one or one of before.
+   */
+  | { readonly name: 'asking'; readonly early: ChatEvent[]; doubtful: boolean }
   /** Every event comes. */
   | { readonly name: 'live'; readonly since: number }
   /** About to subscribe again. What comes meanwhile comes again with the answer. */
   | { readonly name: 'waiting'; readonly timer: Timer }
   | { readonly name: 'ended'; readonly reason: EndReason; readonly error: ChatError | null };
+
+type Asking = Extract<FollowPhase, { name: 'asking' }>;
 
 export interface FollowingNeeds {
   readonly chatId: string;
@@ -127,6 +132,16 @@ export class Following {
     }
   }
 
+  /** The server has ended the following, because the access has ended (SUB-5). */
+  revoked(): void {
+    const phase = this.#phase;
+    if (phase.name === 'asking') phase.doubtful = true;
+    else if (phase.name === 'live' || phase.name === 'waiting') {
+      this.#presence = [];
+      this.#enter({ name: 'ended', reason: 'revoked', error: null });
+    }
+  }
+
   present(users: readonly PresentUser[]): void {
     if (this.#phase.name === 'idle') return;
     this.#presence = users;
@@ -156,19 +171,19 @@ export class Following {
 
   #ask(): void {
     const { connection, chatId, messageLimit, timeoutMs } = this.needs;
-    const phase: FollowPhase = { name: 'asking', early: [] };
+    const phase: Asking = { name: 'asking', early: [], doubtful: false };
     this.#enter(phase);
     const position = this.#view && this.#trusted ? { position: this.#view.position } : {};
     connection.request('chat:subscribe', { chatId, messageLimit, ...position }, timeoutMs, (outcome) => {
       // Any other phase: the chat was left, or the connection went, and this answer says nothing any more.
-      if (this.#phase === phase) this.#answered(outcome, phase.early);
+      if (this.#phase === phase) this.#answered(outcome, phase);
     });
   }
 
-  #answered(outcome: Outcome, early: readonly ChatEvent[]): void {
+  #answered(outcome: Outcome, { early, doubtful }: Asking): void {
     switch (outcome.type) {
       case 'data':
-        return isSubscription(outcome.data) ? this.#begin(outcome.data, early) : this.#repeat();
+        return isSubscription(outcome.data) && !doubtful ? this.#begin(outcome.data, early) : this.#repeat();
       case 'lost':
         return this.#enter({ name: 'offline' });
       case 'no_answer':

@@ -1,3 +1,4 @@
+import { pause } from '../machine.js';
 import { Subject } from '../subjects/subject.js';
 import type { TurnstreamOptions } from '../subjects/turnstream.js';
 import { FrameClient } from './frame-client.js';
@@ -44,9 +45,9 @@ export class Audience {
   static async gather(
     subject: Subject,
     kind: Kind,
-    { chats, perChat, tokens }: { chats: number; perChat: number; tokens: Tally['tokens'] },
+    { prefix, chats, perChat, tokens }: { prefix: string; chats: number; perChat: number; tokens: Tally['tokens'] },
   ): Promise<Audience> {
-    const ids = Array.from({ length: chats }, (_, i) => `chat-${i}`);
+    const ids = Array.from({ length: chats }, (_, i) => `${prefix}-${i}`);
     const tally = new Tally(tokens);
     if (kind === 'turnstream') await openTurns(subject, ids);
     const connections = await many(chats * perChat, AT_ONCE, (index) =>
@@ -67,7 +68,7 @@ async function openTurns(subject: Subject, chats: readonly string[]): Promise<vo
   await many(chats.length, AT_ONCE, (index) =>
     starter.do('turn:start', { chatId: chats[index], assistantId: 'pen', input: 'go', createChat: true }),
   );
-  while ((await subject.call<number>('writing')) < chats.length) await new Promise((resolve) => setTimeout(resolve, 5));
+  while ((await subject.call<number>('writing', { chats })) < chats.length) await pause(5);
   starter.close();
 }
 

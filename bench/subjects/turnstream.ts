@@ -20,14 +20,14 @@ const { windowMs, isDirect = true, seeds = [] } = subjectOptions<TurnstreamOptio
 const { createTurnstream, readConfig } = await built();
 
 /** What each chat's running turn takes appends with. */
-const chats = new Map<string, (text: string) => Promise<void>>();
+const pens = new Map<string, (text: string) => Promise<void>>();
 
 const pen: Assistant = {
   assistantId: 'pen',
   name: 'Pen',
   async run(ctx) {
     const messageId = await ctx.send('');
-    chats.set(ctx.chat.chatId, (text) => ctx.append(messageId, text));
+    pens.set(ctx.chat.chatId, (text) => ctx.append(messageId, text));
     await new Promise((_, reject) => ctx.abortSignal.addEventListener('abort', reject));
   },
 };
@@ -53,12 +53,12 @@ answerCommands(
   server.port,
   {
     ...publishing((chatId) => {
-      const append = chats.get(chatId);
+      const append = pens.get(chatId);
       if (!append) throw new Error(`no turn runs in ${chatId}`);
       return append;
     }),
-    /** How many of the chats have a turn that takes appends. */
-    writing: () => chats.size,
+    /** How many of these chats have a turn that takes appends. */
+    writing: ({ chats: asked }: { chats: readonly string[] }) => asked.filter((chatId) => pens.has(chatId)).length,
   },
   removeData,
 );

@@ -82,7 +82,7 @@ export interface Store {
    * Stores these writes in one transaction, all or none. Writing one again changes nothing, and undoes nothing that came
    * after it. The end of a turn whose chat is not there any more is a success that stores nothing.
    * @throws {ChatError} with details {requestId} where it can be told: `conflict` where a request id, a new chat's id, the
-   *   id of a message or step, or a sequence is taken by another; `not_found` for a begin in a chat that is not there;
+   *   id of a message or step (`messageId` or `stepId` names it), or a sequence is taken by another; `not_found` for a begin in a chat that is not there;
    *   `storage_unavailable`
    */
   write(batch: readonly TurnWrite[]): Promise<void>;

@@ -9,7 +9,7 @@ import { PendingAppends } from './pending-appends.js';
 import { PresenceBoard } from './presence-board.js';
 import type { Source } from './pump.js';
 import { ReadOverlay } from './read-overlay.js';
-import { EventBatch, type Subscriber } from './subscriber.js';
+import { EventBatch, type EndOfFollowing, type Subscriber } from './subscriber.js';
 import { TurnQueue } from './turn-queue.js';
 import type { Undo } from './undo.js';
 
@@ -185,11 +185,11 @@ export class ChatSession implements Source {
   }
 
   /** Ends the followings of those who may read no more (ACC-4, SUB-5). */
-  expel(mayStay: (subscriber: Subscriber) => boolean): void {
+  expel(reason: EndOfFollowing, mayStay: (subscriber: Subscriber) => boolean = () => false): void {
     for (const subscriber of [...this.#subscribers]) {
       if (mayStay(subscriber)) continue;
       this.detach(subscriber);
-      subscriber.ended();
+      subscriber.ended(reason);
     }
   }
 
@@ -215,7 +215,8 @@ export class ChatSession implements Source {
   /** The chat's last activity, raised as the store raises it with the same write. */
   raiseActivity(messages: Iterable<Message>, at: string): void {
     let { lastMessageAt, updatedAt } = this.chat;
-    for (const { createdAt } of messages) if (lastMessageAt === null || createdAt > lastMessageAt) lastMessageAt = createdAt;
+    for (const { createdAt } of messages)
+      if (lastMessageAt === null || createdAt > lastMessageAt) lastMessageAt = createdAt;
     if (at > updatedAt) updatedAt = at;
     this.chat = { ...this.chat, lastMessageAt, updatedAt };
   }

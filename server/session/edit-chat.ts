@@ -13,7 +13,7 @@ export async function updateChat(
   const chat = await session.env.store.updateChat(chatId, { ...patch, updatedBy }, session.now);
   session.settle();
   session.chat = chat;
-  session.expel((subscriber) => mayRead(chat, subscriber.identity));
+  session.expel('revoked', (subscriber) => mayRead(chat, subscriber.identity));
   session.presence.silence((identity) => mayTalk(chat, identity));
   session.emit({ type: 'chat.updated', chat });
   return chat;
@@ -31,5 +31,5 @@ export async function deleteChat(session: ChatSession): Promise<void> {
   session.turns.clear();
   session.emit({ type: 'chat.deleted' });
   session.settle();
-  session.expel(() => false);
+  session.expel('deleted');
 }

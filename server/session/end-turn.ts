@@ -1,12 +1,12 @@
 import type { StepStatus, Turn } from '../../protocol/index.js';
 import { settlesWithin } from '../clock.js';
-import type { TurnWrite } from '../ports/store.js';
 import { supersede, type Effect } from './apply-ops.js';
 import type { ChatSession } from './chat-session.js';
 import { Deferred } from './deferred.js';
 import type { FrameResult } from './frame.js';
 import { leafSteps } from './resume-plan.js';
 import type { EndedTurn, LiveTurn, Outcome } from './live-turn.js';
+import { storeAttempt } from './store-attempt.js';
 
 /**
  * The one finaliser (TRN-6). Whatever ends an attempt ends it here, once: accept no more, flush, close open messages and
@@ -95,7 +95,7 @@ function endedTurn(turn: Turn, outcome: Outcome, at: string): Turn {
 async function store(session: ChatSession, live: LiveTurn, turn: Turn): Promise<EndedTurn> {
   const { clock, settings, metrics } = session.env;
   const began = clock.monotonic();
-  const stored = write(session, live, turn);
+  const stored = storeAttempt(session, live, turn);
   const isStored = await settlesWithin(clock, stored, settings.commitRetryMs);
   if (isStored) metrics.commitSeconds.observe((clock.monotonic() - began) / 1000);
   live.turn = turn;
@@ -115,29 +115,6 @@ async function store(session: ChatSession, live: LiveTurn, turn: Turn): Promise<
     );
   }
   return end;
-}
-
-/** Stores the attempt as it is when it is written; what is edited meanwhile is written again. */
-async function write(session: ChatSession, live: LiveTurn, turn: Turn): Promise<void> {
-  for (let written = -1; written !== live.messages.version;) {
-    if (session.isDeleted) return;
-    await session.env.writes.submit(() => {
-      written = live.messages.version;
-      return endWrite(session, live, turn);
-    }, Infinity);
-  }
-}
-
-function endWrite(session: ChatSession, live: LiveTurn, turn: Turn): TurnWrite {
-  return {
-    kind: 'end',
-    record: { ...live.record, turn },
-    messages: [...live.messages.messages],
-    deletedMessageIds: [...live.deletedStored, ...live.messages.deletedIds],
-    steps: live.stepRecords(),
-    lastSequence: session.nextSequence - 1,
-    at: turn.endedAt ?? session.now,
-  };
 }
 
 function finishStored(session: ChatSession, live: LiveTurn, end: EndedTurn): void {

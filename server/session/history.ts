@@ -56,7 +56,9 @@ type Origins = ReadonlyMap<string, string>;
 async function answeredAnew(session: ChatSession, rows: readonly Message[]): Promise<Origins> {
   const origins = new Map<string, string>();
   const asked = askedIn(rows);
-  let looking = new Set(rows.flatMap(({ requestId }) => (requestId === null || asked.has(requestId) ? [] : [requestId])));
+  let looking = new Set(
+    rows.flatMap(({ requestId }) => (requestId === null || asked.has(requestId) ? [] : [requestId])),
+  );
   while (looking.size > 0) {
     const records = await session.env.store.getTurns([...looking]);
     looking = new Set();

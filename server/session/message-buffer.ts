@@ -49,18 +49,12 @@ export class MessageBuffer {
   /** Messages that somebody deleted while the attempt runs: what the assistant does to them is accepted and dropped (CMD-4). */
   readonly #deleted = new Set<string>();
   #bytes = 0;
-  #version = 0;
 
   constructor(private readonly limits: Limits) {}
 
   /** Bytes that the messages hold. */
   get bytes(): number {
     return this.#bytes;
-  }
-
-  /** Raised by every change: whether what was written is what is held now. */
-  get version(): number {
-    return this.#version;
   }
 
   get messages(): Iterable<Message> {
@@ -156,13 +150,22 @@ export class MessageBuffer {
     return [{ type: 'message.updated', ...ofTurn(message), message }];
   }
 
+  /** Takes a message out without a trace: for one that comes back under another id. */
+  take(messageId: string): Message | undefined {
+    const message = this.#messages.get(messageId);
+    if (!message) return undefined;
+    this.#account(messageId, 0, Infinity, new Undo());
+    this.#messages.delete(messageId);
+    this.#bytesOf.delete(messageId);
+    return message;
+  }
+
   /** Takes a message out. @returns whether it was there */
   delete(messageId: string, undo: Undo): boolean {
     const message = this.#messages.get(messageId);
     if (!message) return false;
     this.#messages.delete(messageId);
     this.#deleted.add(messageId);
-    this.#version++;
     undo.add(() => {
       this.#messages.set(messageId, message);
       this.#deleted.delete(messageId);
@@ -222,7 +225,6 @@ export class MessageBuffer {
   #put(message: Message, undo: Undo): void {
     const before = this.#messages.get(message.messageId);
     this.#messages.set(message.messageId, message);
-    this.#version++;
     undo.add(() => {
       if (before) this.#messages.set(message.messageId, before);
       else this.#messages.delete(message.messageId);

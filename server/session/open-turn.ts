@@ -118,7 +118,11 @@ async function prepare(session: ChatSession, live: LiveTurn): Promise<void> {
     const assignment = await assignmentOf(session, live, live.root);
     if (live.isRunning) live.root.assignment = assignment;
   } catch (error) {
-    void endTurn(session, live, { status: 'failed', stopReason: 'error', error: { code: 'storage_unavailable', message: 'The earlier turns could not be read.' } });
+    void endTurn(session, live, {
+      status: 'failed',
+      stopReason: 'error',
+      error: { code: 'storage_unavailable', message: 'The earlier turns could not be read.' },
+    });
     throw error;
   }
 }

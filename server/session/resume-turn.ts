@@ -23,8 +23,7 @@ export async function resumeTurn(session: ChatSession, args: Args<'turn:resume'>
       });
     }
   }
-  if (!isOpen(record))
-    throw new ChatError('turn_not_resumable', `This turn is ${turn.status}.`);
+  if (!isOpen(record)) throw new ChatError('turn_not_resumable', `This turn is ${turn.status}.`);
   if (session.turns.has(turn.requestId))
     throw new ChatError('storage_unavailable', 'This turn is not stored yet.', { retryAfterMs: 1000 });
   const { refusal } = session.env.gate;

@@ -156,6 +156,15 @@ export class StepRecorder {
     return { event: this.#event('step.ended', step), record };
   }
 
+  /** Gives a step another id. @returns whether it was there */
+  rename(stepId: string, newId: string): boolean {
+    const record = this.#steps.get(stepId);
+    if (!record) return false;
+    this.#steps.delete(stepId);
+    this.#steps.set(newId, { ...record, step: { ...record.step, stepId: newId } });
+    return true;
+  }
+
   /** The steps that run now, in the order of their sequence. */
   running(): Step[] {
     return [...this.#steps.values()].map(({ step }) => step).filter((step) => step.status === 'running');

@@ -16,7 +16,9 @@ export async function stopTurn(session: ChatSession, args: Args<'turn:stop'>): P
   if (record?.turn.chatId !== session.chatId) throw new ChatError('not_found', 'There is no such turn to stop.');
   if (isEnded(record.turn.status)) return record.turn;
   // Its start is stored and not announced yet: once that command is through, the turn is there.
-  return session.commands.run(async () => (await endLive(session, args)) ?? (await recordOf(session, record.turn.requestId))?.turn ?? record.turn);
+  return session.commands.run(
+    async () => (await endLive(session, args)) ?? (await recordOf(session, record.turn.requestId))?.turn ?? record.turn,
+  );
 }
 
 async function endLive(session: ChatSession, { requestId }: Args<'turn:stop'>): Promise<Turn | null> {

@@ -2,6 +2,9 @@ import type { Presence, Signal } from '../../protocol/index.js';
 import type { LoggedEvent } from '../ports/live-log.js';
 import type { Identity } from './identity.js';
 
+/** `deleted`: the chat is gone, as `chat.deleted` has said. `revoked`: this follower may not read it any more. */
+export type EndOfFollowing = 'deleted' | 'revoked';
+
 /** One connection's following of one chat: what a session needs of a socket or an SSE response. Calls never throw. */
 export interface Subscriber {
   /** Who follows, as of now: an identity can be renewed in place. */
@@ -9,8 +12,8 @@ export interface Subscriber {
   deliver(batch: EventBatch): void;
   signal(signal: Signal): void;
   presence(presence: Presence): void;
-  /** The session ended the following (deleted, unshared): nothing more comes of this chat. */
-  ended(): void;
+  /** The session ended the following: nothing more comes of this chat (SUB-5). */
+  ended(reason: EndOfFollowing): void;
 }
 
 /** Events of one chat with consecutive offsets, encoded once whatever the number of subscribers. */

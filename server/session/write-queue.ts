@@ -107,9 +107,10 @@ export class WriteQueue {
 
   #failed(item: Item, error: unknown): void {
     const { clock, ids, log } = this.needs;
-    // The end of a turn is never given up: whatever stands in its way may pass.
-    const isEndless = item.deadline === Infinity;
-    const isFinal = this.#isClosed || (!isEndless && error instanceof ChatError && !error.retryable);
+    // The end of a turn is never given up: whatever stands in its way may pass, but for an id that is another's.
+    const isRefused =
+      error instanceof ChatError && !error.retryable && (item.deadline !== Infinity || error.code === 'conflict');
+    const isFinal = this.#isClosed || isRefused;
     const backOff = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** item.tries) * (0.5 + ids.fraction() / 2);
     item.tries++;
     if (isFinal || clock.monotonic() + backOff > item.deadline) {

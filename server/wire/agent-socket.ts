@@ -14,6 +14,7 @@ import type { AgentConnection } from '../session/agent-directory.js';
 import { userOf, type Identity } from '../session/identity.js';
 import { asChatError } from './dispatch.js';
 import { sayGoaway } from './goaway.js';
+import { Outbox } from './outbox.js';
 import { FrameSize, refusal, socketCommand } from './socket-command.js';
 import type { SocketNeeds } from './socket-needs.js';
 
@@ -22,6 +23,8 @@ const ASSIGN_ACK_MS = 5000;
 
 /** An agent's connection (section 6). Its commands begin in the order of their frames; ops are applied before the next is read. */
 export class AgentSocket implements AgentConnection {
+  /** Nothing is sent by it: what the engine keeps for an agent that does not read is bounded too (SUB-7). */
+  readonly outbox: Outbox;
   readonly #frame: FrameSize;
 
   constructor(
@@ -30,8 +33,17 @@ export class AgentSocket implements AgentConnection {
     private readonly needs: SocketNeeds,
   ) {
     this.#frame = new FrameSize(socket, needs.limits.maxFrameBytes);
+    this.outbox = new Outbox(socket.conn, {
+      maxBytes: needs.maxOutboxBytes,
+      isDirect: false,
+      monotonic: () => needs.clock.monotonic(),
+      onSlow: () => this.goaway('slow_consumer'),
+    });
     socket.use((event) => void this.#take(event));
-    socket.on('disconnect', () => needs.agentDesk.disconnected(this));
+    socket.on('disconnect', () => {
+      this.outbox.close();
+      needs.agentDesk.disconnected(this);
+    });
     const { serverVersion, limits, assistants } = needs;
     socket.emit('hello', {
       protocol: PROTOCOL_VERSION,
@@ -58,6 +70,7 @@ export class AgentSocket implements AgentConnection {
   }
 
   goaway(code: GoawayCode): void {
+    this.outbox.close();
     sayGoaway(this.socket, { code, reconnect: code !== 'replaced' }, this.needs.clock);
   }
 
@@ -72,6 +85,7 @@ export class AgentSocket implements AgentConnection {
     } catch (error) {
       command.ack(refusal(asChatError(error, this.needs.log, { connectionId: this.socket.id, command: command.name })));
     }
+    this.outbox.check();
   }
 }
 

@@ -1,6 +1,5 @@
 import type { Socket as TcpSocket } from 'node:net';
-import type { EventBatch } from '../session/subscriber.js';
-import { encodeEvents, type EncodedEvents } from './socket-frame.js';
+import type { EncodedEvent } from './socket-frame.js';
 import { currentWrite, tcpOf, transportOf, type EngineConnection } from './tcp-of.js';
 
 /** Once so much lies in the socket's own buffer, what comes next waits here, where it can be counted. */
@@ -16,8 +15,10 @@ const STUCK_MS = 10_000;
  * Order holds either way. What a connection does not read is bounded (SUB-7).
  */
 export class Outbox {
-  #waiting: EncodedEvents[] = [];
+  #waiting: EncodedEvent[] = [];
   #waitingBytes = 0;
+  #engineBytes = 0;
+  #isClosed = false;
   readonly #tcp: TcpSocket | undefined;
   #isRetrying = false;
   #left = 0;
@@ -29,22 +30,24 @@ export class Outbox {
       readonly maxBytes: number;
       readonly isDirect: boolean;
       readonly monotonic: () => number;
-      /** The connection cannot keep up; called at most once. */
+      /** The connection cannot keep up; called at each look until the outbox is closed. */
       readonly onSlow: () => void;
     },
   ) {
     this.#tcp = needs.isDirect ? tcpOf(connection) : undefined;
     this.#tcp?.on('drain', this.#flush);
+    connection.on('packetCreate', this.#engineTook);
+    connection.on('flush', this.#engineSent);
     this.#movedAt = needs.monotonic();
   }
 
-  /** Bytes that wait here. */
+  /** Bytes that wait in this process, before the socket. */
   get bytes(): number {
-    return this.#waitingBytes;
+    return this.#waitingBytes + this.#engineBytes;
   }
 
-  send(batch: EventBatch): void {
-    const encoded = batch.encoded(encodeEvents);
+  /** Sends an event after all that was sent here before. */
+  send(encoded: EncodedEvent): void {
     if (this.#waiting.length === 0 && this.#write(encoded)) return;
     this.#waiting.push(encoded);
     this.#waitingBytes += encoded.frame.length;
@@ -54,12 +57,13 @@ export class Outbox {
 
   /** Looks whether the connection keeps up; called now and then while something waits. */
   check(): void {
+    if (this.#isClosed) return;
     const tcp = this.#tcp ?? tcpOf(this.connection);
     const now = this.needs.monotonic();
     const write = tcp ? currentWrite(tcp) : { left: 0, length: 0 };
     const inSocket = tcp?.writableLength ?? 0;
-    const behind = this.#waitingBytes + Math.max(0, inSocket - write.length);
-    if (inSocket + this.#waitingBytes === 0 || write.left < this.#left) this.#movedAt = now;
+    const behind = this.bytes + Math.max(0, inSocket - write.length);
+    if (inSocket + this.bytes === 0 || write.left < this.#left) this.#movedAt = now;
     else if (write.left > this.#left && this.#left === 0) this.#movedAt = now;
     this.#left = write.left;
     const isStuck = behind > this.needs.maxBytes && now - this.#movedAt >= STUCK_MS;
@@ -68,13 +72,28 @@ export class Outbox {
 
   /** Forgets what waits. */
   close(): void {
+    this.#isClosed = true;
     this.#tcp?.off('drain', this.#flush);
+    this.connection.off('packetCreate', this.#engineTook);
+    this.connection.off('flush', this.#engineSent);
     this.#waiting = [];
     this.#waitingBytes = 0;
+    this.#engineBytes = 0;
   }
 
+  /** Acks and greetings go through the engine, which keeps them until its transport is free. Counted in characters. */
+  readonly #engineTook = ({ data }: { readonly data?: unknown }): void => {
+    if (typeof data === 'string') this.#engineBytes += data.length;
+  };
+
+  readonly #engineSent = (): void => {
+    this.#engineBytes = 0;
+    // Long-polling shows no other sign of moving.
+    if (!tcpOf(this.connection)) this.#movedAt = this.needs.monotonic();
+  };
+
   /** @returns whether it went out */
-  #write({ frame, packet }: EncodedEvents): boolean {
+  #write({ frame, packet }: EncodedEvent): boolean {
     const transport = transportOf(this.connection);
     const isFree = transport.writable && this.connection.readyState === 'open' && pendingOf(this.connection) === 0;
     if (!isFree) return false;

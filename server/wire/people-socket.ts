@@ -16,6 +16,7 @@ import type { EventBatch, Subscriber } from '../session/subscriber.js';
 import { CommandOrder } from './command-order.js';
 import { asChatError } from './dispatch.js';
 import { Outbox } from './outbox.js';
+import { encodeEvent, encodeEvents, type EncodedEvent } from './socket-frame.js';
 import { FrameSize, refusal, socketCommand } from './socket-command.js';
 import { sayGoaway } from './goaway.js';
 import type { SocketNeeds } from './socket-needs.js';
@@ -126,19 +127,20 @@ export class PeopleSocket {
 
   #subscriberOf(chatId: string): Subscriber {
     const identity = (): Identity => this.identity;
-    const emit = (event: string, body: unknown): void => {
-      if (this.#isOpen) this.socket.emit(event, body);
+    const send = (event: EncodedEvent): void => {
+      if (this.#isOpen) this.outbox.send(event);
     };
     return {
       get identity() {
         return identity();
       },
-      deliver: (batch: EventBatch) => {
-        if (this.#isOpen) this.outbox.send(batch);
+      deliver: (batch: EventBatch) => send(batch.encoded(encodeEvents)),
+      signal: (signal) => send(encodeEvent('signal', signal)),
+      presence: (presence) => send(encodeEvent('presence', presence)),
+      ended: (reason) => {
+        this.#subscriptions.delete(chatId);
+        if (reason === 'revoked') send(encodeEvent('unsubscribed', { chatId }));
       },
-      signal: (signal) => emit('signal', signal),
-      presence: (presence) => emit('presence', presence),
-      ended: () => void this.#subscriptions.delete(chatId),
     };
   }
 

@@ -1,19 +1,22 @@
 import type { EventBatch } from '../session/subscriber.js';
 
-/** Engine.IO `message` (4) of a Socket.IO event (2) in the namespace `/`: what `socket.emit('events', …)` would send. */
-const packet = (batch: EventBatch): string => `2["events",${batch.json}]`;
-
-/** A batch as it goes out, made once for all connections. */
-export interface EncodedEvents {
+/** A Socket.IO event (2) in the namespace `/` as it goes out: what `socket.emit(name, body)` would send. */
+export interface EncodedEvent {
   /** The Socket.IO packet, as an Engine.IO connection takes it. */
   readonly packet: string;
   /** The whole WebSocket frame: one final, unmasked text frame (RFC 6455, section 5.2). */
   readonly frame: Buffer;
 }
 
-export function encodeEvents(batch: EventBatch): EncodedEvents {
-  const text = packet(batch);
-  return { packet: text, frame: webSocketFrame(`4${text}`) };
+/** A batch, made once for all connections. */
+export const encodeEvents = (batch: EventBatch): EncodedEvent => encoded('events', batch.json);
+
+export const encodeEvent = (name: 'signal' | 'presence' | 'unsubscribed', body: unknown): EncodedEvent => encoded(name, JSON.stringify(body));
+
+/** In its Engine.IO `message` (4). */
+function encoded(name: string, json: string): EncodedEvent {
+  const packet = `2["${name}",${json}]`;
+  return { packet, frame: webSocketFrame(`4${packet}`) };
 }
 
 function webSocketFrame(payload: string): Buffer {

@@ -55,13 +55,13 @@ export function createSocketServer(http: HttpServer, needs: SocketNeeds): Socket
 
   let checker: Timer;
   const check = (): void => {
-    for (const { outbox } of people) outbox.check();
+    for (const { outbox } of [...people, ...agents]) outbox.check();
     checker = clock.after(OUTBOX_CHECK_MS, check);
   };
   checker = clock.after(OUTBOX_CHECK_MS, check);
   metrics.beforeScrape(() => {
     let bytes = 0;
-    for (const { outbox } of people) bytes += outbox.bytes;
+    for (const { outbox } of [...people, ...agents]) bytes += outbox.bytes;
     metrics.outboxBytes.set(bytes);
   });
 

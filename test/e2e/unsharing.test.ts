@@ -34,7 +34,7 @@ describe.each([true, false])('ACC-4: a change of access takes effect at once (di
     using stream = await readEvents(`${url}/v1/chats/${chatId}/events`, headersOf(as));
     await run.append(messageId, ' shared');
     await until(() => view.text(run.requestId) === 'before shared', 'the shared text');
-    const heard: unknown[] = [];
+    const heard: [string, unknown][] = [];
     other.socket.onAny((name: string, body: unknown) => heard.push([name, body]));
     // The append is in the server before the change, so it may still be told.
     await run.append(messageId, ' last');
@@ -52,6 +52,10 @@ describe.each([true, false])('ACC-4: a change of access takes effect at once (di
     await stream.until(({ ended }) => ended);
     expect(JSON.stringify(stream.events)).not.toContain('secret');
     expect(owner.chats.get(chatId)?.view?.chat).toMatchObject(change);
+    // What waits in a window may still be told of presence: not after the end.
+    const ofChat = heard.filter((said) => JSON.stringify(said).includes(chatId));
+    expect(ofChat.at(-1)).toEqual(['unsubscribed', { chatId }]);
+    expect(heard.filter(([name]) => name === 'unsubscribed')).toHaveLength(1);
   });
 
   test('ACC-4: who is let in again follows from the position held', async () => {

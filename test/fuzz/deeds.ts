@@ -4,7 +4,7 @@ import type { AskedTurn, KnownChat } from './model.js';
 import type { AgentDeed, Moment, PersonDeed } from './plan.js';
 import type { Player } from './player.js';
 import { chosen } from './random.js';
-import type { Watcher } from './watcher.js';
+import type { Page, Watcher } from './watcher.js';
 import { identityOf, type World } from './world.js';
 
 /** What people and agents do in a round, as the plan says, with what they find. */
@@ -213,7 +213,7 @@ export class Deeds {
     try {
       if (!(await this.world.reaches(newcomer.open()))) return;
       const ack = (await newcomer.ask('chat:subscribe', { chatId: chat.chatId, messageLimit })) as Ack<SubscribeResult>;
-      if (ack.ok) this.#compare(chat, { position: ack.data.position, messages: ack.data.messages as Message[] }, 'a snapshot');
+      if (ack.ok) this.#compare(chat, { position: ack.data.position, messages: ack.data.messages as Message[], turns: ack.data.turns }, 'a snapshot');
     } catch {
       // The server is down.
     } finally {
@@ -222,7 +222,7 @@ export class Deeds {
   }
 
   /** DAT-4 at a moment in the middle: against whoever has been at that position, or comes to it within a moment. */
-  #compare(chat: KnownChat, page: Pick<Result<'message:list'>, 'position' | 'messages'>, what: string): void {
+  #compare(chat: KnownChat, page: Page, what: string): void {
     const check = (): void => {
       for (const [index, watcher] of this.world.watchers.entries()) {
         const differs = watcher.watched.get(chat.chatId)?.compare(page);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Socket } from 'socket.io-client';
-import { isEnded, type ChatEvent, type ChatView, type Message, type Position, type Signal, type SubscribeResult } from '../../protocol/index.js';
+import { isEnded, type ChatEvent, type ChatView, type Message, type Position, type Signal, type SubscribeResult, type Turn } from '../../protocol/index.js';
 import { plain } from '../harness/consistent.js';
 import { FollowedChat, Person } from '../harness/person.js';
 import type { As } from '../harness/peer.js';
@@ -15,6 +15,7 @@ const AFTERWARDS = new Set<ChatEvent['type']>(['turn.persisted', 'turn.queued', 
 export interface Page {
   readonly position: Position;
   readonly messages: readonly Message[];
+  readonly turns?: readonly Turn[] | undefined;
 }
 
 /** A followed chat that remembers how it looked, and checks what a fold does not: TRN-6, and sequences that only grow. */
@@ -51,11 +52,13 @@ export class WatchedChat extends FollowedChat {
   }
 
   /** Compares a page with the view at its position, where that is remembered. @returns what differs, or null */
-  compare({ position, messages }: Page): string | null {
+  compare({ position, messages, turns = [] }: Page): string | null {
     const view = this.#views.find((held) => isDeepStrictEqual(held.position, position));
-    const first = messages[0];
-    const last = messages.at(-1);
-    if (!view || !first || !last) return null;
+    if (!view) return null;
+    const other = turns.find((turn) => !isDeepStrictEqual(turn, view.turns.get(turn.requestId) ?? turn));
+    if (other) return `${JSON.stringify(other)} — ${JSON.stringify(view.turns.get(other.requestId))}`;
+    const [first, last] = [messages[0], messages.at(-1)];
+    if (!first || !last) return null;
     const floor = Math.max(first.sequence, view.hasMore ? (view.messages[0]?.sequence ?? Infinity) : 0);
     const within = ({ sequence }: Message): boolean => sequence >= floor && sequence <= last.sequence;
     return difference(messages.filter(within), view.messages.filter(within));

@@ -112,6 +112,7 @@ describe('asyncapi.json', () => {
         'people.events',
         'people.presence',
         'people.signal',
+        'people.unsubscribed',
         'people.goaway',
         'agents.hello',
         'agents.goaway',

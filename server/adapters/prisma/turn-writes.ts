@@ -115,17 +115,25 @@ async function store(sql: Sql, write: TurnWrite, { teamId, tenantId }: Place, is
   const { record, messages, at } = write;
   const { requestId, chatId, createdBy } = record.turn;
   const owner = { createdBy, teamId, tenantId };
+  let row: { messageId?: string; stepId?: string } = {};
   try {
     if (write.kind === 'begin' && write.newChat && isNewChat) await tables.insertChat.run(sql, write.newChat);
     await tables.upsertTurn.run(sql, { record, at, owner });
-    for (const message of messages) await tables.upsertMessage.run(sql, { message, owner });
+    for (const message of messages) {
+      row = { messageId: message.messageId };
+      await tables.upsertMessage.run(sql, { message, owner });
+    }
+    row = {};
     if (write.kind === 'end') {
       for (const messageId of write.deletedMessageIds) await tables.deleteMessage.run(sql, { messageId, chatId, at });
-      for (const step of write.steps) await tables.upsertStep.run(sql, { record: step, owner });
+      for (const record of write.steps) {
+        row = { stepId: record.step.stepId };
+        await tables.upsertStep.run(sql, { record, owner });
+      }
     }
   } catch (error) {
     if (faultOf(error) !== 'taken') throw error;
-    throw new ChatError('conflict', 'An id or a sequence is taken.', { details: { requestId }, cause: error });
+    throw new ChatError('conflict', 'An id or a sequence is taken.', { details: { requestId, ...row }, cause: error });
   }
   const lastSequence = write.kind === 'end' ? write.lastSequence : 0;
   await raiseActivity.run(sql, activityOf(chatId, messages, at, lastSequence));

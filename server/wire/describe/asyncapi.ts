@@ -11,6 +11,7 @@ import {
   presence,
   signal,
   turnAbort,
+  unsubscribed,
   type CommandSpec,
 } from '../../../protocol/index.js';
 import { componentSchemas, jsonSchema, reference, type JsonSchema } from './schemas.js';
@@ -54,6 +55,10 @@ const namespaces: Readonly<Record<string, Namespace>> = {
       events: { summary: 'Events of one chat with consecutive offsets.', body: z.array(chatEvent).min(1) },
       presence: { summary: 'Who is following a chat, on change.', body: presence },
       signal: { summary: 'A live hint of an assistant, without a place in the log.', body: signal },
+      unsubscribed: {
+        summary: 'The access to a chat has ended, and with it the following. No event of it comes any more.',
+        body: unsubscribed,
+      },
     },
   },
   agents: {

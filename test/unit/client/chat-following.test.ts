@@ -179,6 +179,37 @@ describe('following a chat', () => {
     },
   );
 
+  it('SUB-5: ends as revoked when the access ends, and keeps what it showed', async () => {
+    const { chat, link, clock, unwatch } = await live();
+    link.emit('presence', { chatId: CHAT, users: [{ userId: 'bob', typing: false }] });
+    link.emit('unsubscribed', { chatId: 'chat-2' });
+    expect(chat.view.getSnapshot().status).toBe('live');
+    link.emit('unsubscribed', { chatId: CHAT });
+    expect(chat.view.getSnapshot()).toMatchObject({ status: 'ended', reason: 'revoked', error: null, presence: [] });
+    expect(texts(chat)).toEqual(['text 1']);
+    expect(link.of('chat:subscribe')).toHaveLength(1);
+    unwatch();
+    clock.advance(10_000);
+    expect(link.of('chat:unsubscribe')).toHaveLength(0);
+    link.emit('unsubscribed', { chatId: CHAT });
+    chat.open();
+    expect(link.last('chat:subscribe').args['position']).toEqual(position(10));
+    link.last('chat:subscribe').ok(replay(11, events(10, [created(messageRow(2))])));
+    expect(texts(chat)).toEqual(['text 1', 'text 2']);
+  });
+
+  it('SUB-5: while an answer is awaited, an end may be that of an earlier following: it is asked again', async () => {
+    const { chat, link, clock } = await live();
+    link.emit('events', events(12, [created(messageRow(3))]));
+    link.emit('unsubscribed', { chatId: CHAT });
+    link.last('chat:subscribe').ok(replay(11, events(10, [created(messageRow(2))])));
+    expect(chat.view.getSnapshot()).toMatchObject({ status: 'stale', position: position(10) });
+    clock.advance(250);
+    expect(link.of('chat:subscribe')).toHaveLength(3);
+    link.last('chat:subscribe').refuse('not_found');
+    expect(chat.view.getSnapshot()).toMatchObject({ status: 'ended', reason: 'not_found' });
+  });
+
   it('asks again later where the server cannot answer now', async () => {
     const { chat, link, clock } = await watched({ ackTimeoutMs: 1_000 });
     link.last('chat:subscribe').refuse('storage_unavailable', { retryAfterMs: 500 });

@@ -104,20 +104,3 @@ function queue<T>(): Queue<T> {
       }),
   };
 }
-
-/** Resolves as soon as it is so; checked whenever the store says that it has changed. */
-export function becomes<T>(
-  store: { getSnapshot(): T; subscribe(listener: () => void): () => void },
-  isSo: (value: T) => boolean,
-): Promise<T> {
-  return new Promise((resolve) => {
-    const look = (): void => {
-      const value = store.getSnapshot();
-      if (!isSo(value)) return;
-      queueMicrotask(() => end());
-      resolve(value);
-    };
-    const end = store.subscribe(look);
-    look();
-  });
-}

@@ -2,9 +2,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { attachAgent, defineAssistant } from '../../../client/agent/index.js';
 import { createChatClient, type ChatClient, type ChatClientOptions } from '../../../client/index.js';
 import { AGENT_NAMESPACE, ChatError } from '../../../protocol/index.js';
+import { becomes } from '../../harness/becomes.js';
 import { assigned, STACK } from './agent-scene.js';
 import { appended, CHAT, chatRow, created, events, messageRow, position, replay, snapshot, turnRow } from './rows.js';
-import { becomes, scriptedServer } from './scripted-server.js';
+import { scriptedServer } from './scripted-server.js';
 
 /** Waits are short where a test has to wait for them. */
 const QUICK = { backoff: { minMs: 5, maxMs: 20 } };

@@ -44,7 +44,7 @@ describe('TRN-8: writes of turns', () => {
 
   it('TRN-7: the end of a turn is tried until it is stored, whatever the store says', async () => {
     const { clock, submit, groups, bad, settle, failWith } = scene();
-    failWith(new ChatError('conflict'));
+    failWith(new ChatError('not_found'));
     bad.add('end');
     const stored = submit('end');
     for (let i = 0; i < 10; i++) {

@@ -1,0 +1,72 @@
+import Database from 'better-sqlite3';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Agent } from '../harness/agent.js';
+import { expectConsistent } from '../harness/consistent.js';
+import { uid } from '../harness/peer.js';
+import { Person } from '../harness/person.js';
+import { startServer } from '../harness/server.js';
+import { until } from '../harness/until.js';
+
+async function scene() {
+  const server = await startServer();
+  const person = await new Person(server.url).open();
+  const agent = await new Agent(server.url, ['bot']).join();
+  const begin = async () => {
+    const chatId = await person.createChat({ assistantId: 'bot' });
+    await person.follow(chatId);
+    const { turn } = await person.start(chatId, 'go');
+    return { chatId, run: await agent.run(turn.requestId) };
+  };
+  return { server, person, begin };
+}
+
+describe('write 2', () => {
+  it('TRN-6: the id of a message or step that is taken by another costs neither of them', async () => {
+    const { server, person, begin } = await scene();
+    const [messageId, stepId] = [uid('m'), uid('s')];
+    const first = await begin();
+    await first.run.push(
+      { op: 'step.start', stepId, type: 'llm' },
+      { op: 'send', messageId, type: 'text', props: { content: 'first' } },
+    );
+    await first.run.close();
+    const second = await begin();
+    await second.run.push(
+      { op: 'step.start', stepId, type: 'tool' },
+      { op: 'send', messageId, type: 'text', props: { content: 'second' } },
+    );
+    await second.run.send('third');
+    await second.run.close();
+    const end = await person.ended(second.chatId, second.run.requestId);
+    expect([end.turn.status, end.persisted]).toEqual(['completed', true]);
+    const one = await expectConsistent(server.url, first.chatId, [person]);
+    const two = await expectConsistent(server.url, second.chatId, [person]);
+    expect(one.map(({ props }) => props['content'])).toEqual(['go', 'first']);
+    expect(one[1]?.messageId).toBe(messageId);
+    expect(two.map(({ props }) => props['content']).sort()).toEqual(['go', 'second', 'third']);
+    const { steps } = await person.do('step:list', { requestId: second.run.requestId });
+    expect(steps.map(({ type }: { type: string }) => type)).toEqual(['tool']);
+  });
+
+  it('CMD-4: what people edit and delete while it is under way is stored with it', async () => {
+    const { server, person, begin } = await scene();
+    const { chatId, run } = await begin();
+    const [edited, deleted] = [await run.send('draft'), await run.send('secret')];
+    const locker = new Database(join(server.dataDir, 'turnstream.db'));
+    locker.exec('BEGIN IMMEDIATE');
+    const closed = run.close();
+    await until(
+      () => person.chats.get(chatId)?.messages.every(({ state }) => state === 'closed'),
+      'messages are closed',
+    );
+    await person.do('message:update', { messageId: edited, props: { content: 'final' } });
+    await person.do('message:delete', { chatId, messageIds: [deleted] });
+    locker.exec('ROLLBACK');
+    locker.close();
+    await closed;
+    await person.ended(chatId, run.requestId);
+    const history = await expectConsistent(server.url, chatId, [person]);
+    expect(history.map(({ props }) => props['content'])).toEqual(['go', 'final']);
+  });
+});
