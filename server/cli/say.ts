@@ -13,10 +13,14 @@ const ENDED_BY_INTERRUPT = 130;
 export async function say({ words: [chatId = '', text = ''], options }: Call): Promise<number> {
   endWithReader();
   const { client, broken } = openLine(options, note);
+  let isOver = false;
   try {
     const chat = client.chat(chatId);
     const requestId = client.newId();
-    const stop = (): void => void chat.stop(requestId).catch(() => process.exit(ENDED_BY_INTERRUPT));
+    const stop = (): void =>
+      void chat.stop(requestId).catch(() => {
+        if (!isOver) process.exit(ENDED_BY_INTERRUPT);
+      });
     onTold(['SIGINT'], stop, () => process.exit(ENDED_BY_INTERRUPT));
     const ended = answer(chat, requestId);
     await Promise.race([start(chat, text, requestId, options.assistant), broken]);
@@ -25,6 +29,8 @@ export async function say({ words: [chatId = '', text = ''], options }: Call): P
     note(`the turn ${status === 'failed' ? 'failed' : `was ${status}`}: ${error?.message ?? stopReason ?? status}`);
     return 1;
   } finally {
+    // The end of a stopped turn may come before the answer to the stop, which the client then gives up.
+    isOver = true;
     client.close();
   }
 }

@@ -69,7 +69,10 @@ export interface Store {
   updateStep(stepId: string, patch: StepPatch, at: string): Promise<Step>;
   /** Ascending by sequence. */
   getSteps(requestId: string): Promise<StepRecord[]>;
-  /** Of the newest turn that has an incomplete step: deepest stack first, then highest sequence. */
+  /**
+   * Of the newest turn that is not completed and has an incomplete step (one that is not `handled`, TRN-9): deepest stack
+   * first, then highest sequence.
+   */
   lastIncompleteStep(chatId: string): Promise<Step | null>;
   /** Ascending by sequence. */
   getStepsByStack(stackId: string): Promise<StepRecord[]>;

@@ -1,6 +1,6 @@
 import type { Socket as TcpSocket } from 'node:net';
 import type { EncodedEvent } from './socket-frame.js';
-import { currentWrite, tcpOf, transportOf, type EngineConnection } from './tcp-of.js';
+import { progressOf, tcpOf, transportOf, type EngineConnection } from './tcp-of.js';
 
 /** Once so much lies in the socket's own buffer, what comes next waits here, where it can be counted. */
 const SOCKET_BYTES = 64 * 1024;
@@ -21,7 +21,9 @@ export class Outbox {
   #isClosed = false;
   readonly #tcp: TcpSocket | undefined;
   #isRetrying = false;
-  #left = 0;
+  /** At the last look: bytes that the kernel had taken, and whether nothing waited. */
+  #taken = 0;
+  #wasIdle = true;
   #movedAt: number;
 
   constructor(
@@ -60,12 +62,12 @@ export class Outbox {
     if (this.#isClosed) return;
     const tcp = this.#tcp ?? tcpOf(this.connection);
     const now = this.needs.monotonic();
-    const write = tcp ? currentWrite(tcp) : { left: 0, length: 0 };
-    const inSocket = tcp?.writableLength ?? 0;
-    const behind = this.bytes + Math.max(0, inSocket - write.length);
-    if (inSocket + this.bytes === 0 || write.left < this.#left) this.#movedAt = now;
-    else if (write.left > this.#left && this.#left === 0) this.#movedAt = now;
-    this.#left = write.left;
+    const progress = tcp ? progressOf(tcp) : { taken: 0, behind: 0 };
+    const behind = this.bytes + progress.behind;
+    const isIdle = this.bytes + (tcp?.writableLength ?? 0) === 0;
+    if (isIdle || this.#wasIdle || progress.taken > this.#taken) this.#movedAt = now;
+    this.#wasIdle = isIdle;
+    this.#taken = progress.taken;
     const isStuck = behind > this.needs.maxBytes && now - this.#movedAt >= STUCK_MS;
     if (isStuck || behind > HARD_FACTOR * this.needs.maxBytes) this.needs.onSlow();
   }

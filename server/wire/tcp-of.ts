@@ -31,11 +31,13 @@ export function onDecoded(socket: Socket, callback: (event: object) => void): vo
   });
 }
 
-/** Bytes of the write that is under way: how much of it is left to the kernel, and how long it is. */
-export function currentWrite(tcp: TcpSocket): { left: number; length: number } {
+/** How far a socket has come: bytes that the kernel has taken so far, and those that wait behind the write under way. */
+export function progressOf(tcp: TcpSocket): { taken: number; behind: number } {
   const inner = tcp as unknown as {
     _handle?: { writeQueueSize?: number } | null;
     _writableState?: { writelen?: number };
   };
-  return { left: inner._handle?.writeQueueSize ?? tcp.writableLength, length: inner._writableState?.writelen ?? 0 };
+  const underWay = inner._writableState?.writelen ?? 0;
+  const behind = Math.max(0, tcp.writableLength - underWay);
+  return { taken: tcp.bytesWritten - behind - (inner._handle?.writeQueueSize ?? underWay), behind };
 }

@@ -17,10 +17,12 @@ function forwardClock(): Clock & { skip(ms: number): void } {
 const BIG = 'x'.repeat(900_000);
 const MiB = 1024 * 1024;
 
-async function waitingBytes(url: string): Promise<number> {
+async function gauge(url: string, name: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
-  return Number(/^turnstream_outbox_bytes (\d+)/m.exec(text)?.[1]);
+  return Number(new RegExp(`^turnstream_${name}(?:\\{.*\\})? (\\d+)`, 'm').exec(text)?.[1]);
 }
+
+const waitingBytes = (url: string) => gauge(url, 'outbox_bytes');
 
 /** A connection that follows the chat and has stopped reading. */
 async function stuckReader({ url, chatId }: Scene): Promise<RawSocket> {
@@ -30,14 +32,17 @@ async function stuckReader({ url, chatId }: Scene): Promise<RawSocket> {
   return raw;
 }
 
-/** Writes large events, until so much waits at the server for one who does not read. */
-async function fill(url: string, run: Run, messageId: string, bytes: number): Promise<void> {
+/** Writes large events, until the server is in a state. */
+async function fillUntil(run: Run, messageId: string, isReached: () => Promise<boolean>): Promise<void> {
   for (let round = 0; round < 60; round++) {
     await run.push({ op: 'replace', messageId, props: { content: BIG } });
-    if ((await waitingBytes(url)) > bytes) return;
+    if (await isReached()) return;
   }
-  throw new Error(`${bytes} bytes never waited`);
+  throw new Error('never reached');
 }
+
+/** Writes until so much waits at the server for one who does not read. */
+const fill = (url: string, run: Run, messageId: string, bytes: number) => fillUntil(run, messageId, async () => (await waitingBytes(url)) > bytes);
 
 const goawayOf = async (raw: RawSocket): Promise<Goaway[]> => {
   raw.resume();
@@ -82,7 +87,7 @@ describe('SUB-7: one who does not read', () => {
     const raw = await stuckReader(here);
     const run = await here.turn();
     const messageId = await run.send('');
-    await expect(fill(here.url, run, messageId, 16 * 65_536)).rejects.toThrow('never waited');
+    await fillUntil(run, messageId, async () => (await gauge(here.url, 'subscriptions')) === 1);
     expect(await goawayOf(raw)).toEqual([{ code: 'slow_consumer', reconnect: true }]);
     expect(await here.person.ask('chat:list')).toMatchObject({ ok: true });
   });
@@ -122,7 +127,7 @@ describe('SUB-7: one who does not read', () => {
     raw.send(`${head}0["agent:attach",{"agentId":"${agentId}","assistants":[{"assistantId":"hungry"}]}]`);
     await here.person.start(here.chatId, 'x', { assistantId: 'hungry', onBusy: 'parallel' });
     if (namespace !== '/') await raw.packet((packet) => packet.includes('turn:assigned'), 'a turn');
-    const connections = async () => (await (await fetch(`${here.url}/metrics`)).text()).match(/^turnstream_connections\{.*\} \d+/gm)?.join();
+    const connections = () => gauge(here.url, `connections{namespace="${namespace === '/' ? 'people' : 'agents'}"}`);
     const before = await connections();
     raw.pause();
     for (let asked = 1; asked <= 40; asked++) raw.send(`${head}${asked}["message:list",{"chatId":"${here.chatId}"}]`);

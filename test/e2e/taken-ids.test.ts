@@ -1,9 +1,9 @@
-import Database from 'better-sqlite3';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Result } from '../../protocol/index.js';
 import { Agent } from '../harness/agent.js';
 import { expectConsistent } from '../harness/consistent.js';
 import { uid } from '../harness/peer.js';
+import { lockStore } from '../harness/lock.js';
 import { Person } from '../harness/person.js';
 import { startServer } from '../harness/server.js';
 import { until } from '../harness/until.js';
@@ -45,16 +45,15 @@ describe('write 2', () => {
     expect(one.map(({ props }) => props['content'])).toEqual(['go', 'first']);
     expect(one[1]?.messageId).toBe(messageId);
     expect(two.map(({ props }) => props['content']).sort()).toEqual(['go', 'second', 'third']);
-    const { steps } = await person.do('step:list', { requestId: second.run.requestId });
-    expect(steps.map(({ type }: { type: string }) => type)).toEqual(['tool']);
+    const { steps } = await person.do<Result<'step:list'>>('step:list', { requestId: second.run.requestId });
+    expect(steps.map(({ type }) => type)).toEqual(['tool']);
   });
 
   it('CMD-4: what people edit and delete while it is under way is stored with it', async () => {
     const { server, person, begin } = await scene();
     const { chatId, run } = await begin();
     const [edited, deleted] = [await run.send('draft'), await run.send('secret')];
-    const locker = new Database(join(server.dataDir, 'turnstream.db'));
-    locker.exec('BEGIN IMMEDIATE');
+    const lock = lockStore(server.dataDir);
     const closed = run.close();
     await until(
       () => person.chats.get(chatId)?.messages.every(({ state }) => state === 'closed'),
@@ -62,8 +61,7 @@ describe('write 2', () => {
     );
     await person.do('message:update', { messageId: edited, props: { content: 'final' } });
     await person.do('message:delete', { chatId, messageIds: [deleted] });
-    locker.exec('ROLLBACK');
-    locker.close();
+    lock.release();
     await closed;
     await person.ended(chatId, run.requestId);
     const history = await expectConsistent(server.url, chatId, [person]);

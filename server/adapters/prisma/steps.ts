@@ -83,6 +83,7 @@ function readSteps(database: Database, column: 'request_id' | 'stack_id', id: st
 const LAST_INCOMPLETE =
   'SELECT s.step_id AS "stepId" FROM agent_step s LEFT JOIN agent_turn t ON t.request_id = s.request_id ' +
   `WHERE s.chat_id = ? AND s.deleted_at IS NULL AND s.status IN ('pending', 'running', 'failed', 'interrupted') ` +
+  `AND (t.status IS NULL OR t.status <> 'completed') AND coalesce(json_extract(s.metadata, '$.handled'), 0) <> 1 ` +
   'ORDER BY t.id DESC NULLS LAST, min(s.id) OVER (PARTITION BY s.request_id) DESC, s.stack_depth DESC, s.sequence DESC LIMIT 1';
 
 export async function lastIncompleteStep(database: Database, chatId: string): Promise<Step | null> {
