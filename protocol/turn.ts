@@ -22,7 +22,10 @@ export const STOP_REASONS = {
 export type StopReason = keyof typeof STOP_REASONS;
 export const stopReason = z.enum(Object.keys(STOP_REASONS) as [StopReason, ...StopReason[]]);
 
-const text = z.string().max(10_000).transform(wellFormed);
+/** What is longer is no sentence for people to read. */
+export const MAX_TURN_ERROR_LENGTH = 10_000;
+
+const text = z.string().max(MAX_TURN_ERROR_LENGTH).transform(wellFormed);
 
 /** What went wrong in a turn, for people to read: a code of the assistant's own and a sentence. */
 export const turnError = z.union([

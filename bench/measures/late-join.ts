@@ -22,13 +22,13 @@ export const lateJoin: Measure = {
     const subject = await Subject.start('Turnstream', 'turnstream', { windowMs: 0, seeds });
     const audience = await Audience.gather(subject, 'turnstream', { prefix: 'running', chats: 1, perChat: 1, tokens: 'times' });
     const [running] = audience.chats;
-    await subject.call('pace', { chats: audience.chats, perSecond: TOKENS, ms: 1000 });
-    await audience.tally.expect(TOKENS, 'the running turn');
-
     const client = new SocketIoClient({ port: subject.port });
     await client.joined;
-    const { position } = await client.do<{ position: { epoch: string; offset: number } }>('chat:subscribe', { chatId: running });
-    const missed = { epoch: position.epoch, offset: position.offset - TOKENS };
+    const { position: left } = await client.do<{ position: object }>('chat:subscribe', { chatId: running });
+    await subject.call('pace', { chats: audience.chats, perSecond: TOKENS, ms: 1000 });
+    await audience.tally.expect(TOKENS, 'the running turn');
+    const missed = audience.tally.frames;
+
     const list = (chatId: string, limit: number, more = {}) => ({ command: 'message:list', args: { chatId, limit, ...more } });
     const subscribe = (chatId: string | undefined, more = {}) => ({ command: 'chat:subscribe', args: { chatId, ...more } });
     const big = long.toLocaleString('en-US');
@@ -39,7 +39,7 @@ export const lateJoin: Measure = {
       { name: `a page of 200 of ${big}`, ...list('long', 200) },
       { name: `join: snapshot of 50 of ${big}`, ...subscribe('long') },
       { name: `join a turn with ${TOKENS} tokens so far`, ...subscribe(running) },
-      { name: `come back: replay of ${TOKENS} events`, ...subscribe(running, { position: missed }) },
+      { name: `come back: replay of ${missed} events`, ...subscribe(running, { position: left }) },
     ];
     const took = asked.map((): number[] => []);
     const done: Trial<void> = await trial(subject, async () => {

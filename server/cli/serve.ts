@@ -15,11 +15,8 @@ export async function serve(): Promise<number> {
 }
 
 async function untilTold(turnstream: Turnstream): Promise<void> {
-  // Keeps the process alive until everything is stored and closed.
-  const alive = setInterval(() => undefined, 60_000);
   await new Promise<void>((done, failed) => {
     const drain = (): void => void turnstream.drain().then(done, failed);
     onTold(['SIGTERM', 'SIGINT'], drain, () => process.exit(1));
   });
-  clearInterval(alive);
 }

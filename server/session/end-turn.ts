@@ -106,6 +106,11 @@ async function store(session: ChatSession, live: LiveTurn, turn: Turn): Promise<
   if (isStored) finishStored(session, live, end);
   session.emit({ type: 'turn.ended', requestId: live.requestId, turn, persisted: isStored }, live);
   session.settle();
+  const { attempt, status, stopReason } = turn;
+  session.env.log.info(
+    { chatId: session.chatId, requestId: live.requestId, attempt, status, stopReason, persisted: isStored },
+    'turn ended',
+  );
   session.queue.remove(live);
   session.turnOver();
   if (!isStored) {

@@ -74,11 +74,12 @@ async function rebuild(session: ChatSession, record: TurnRecord, entries: readon
   for (const entry of entries) {
     if (entry[0] === 'step') steps.set(entry[1].step.stepId, entry[1]);
     if (entry[0] === 'event') replay(messages, entry[1], live);
+    // Also of a message that was deleted since: somebody saw its place.
+    if (entry[0] === 'event' && entry[1].type === 'message.created') session.raiseSequence(entry[1].message.sequence);
   }
   const undo = new Undo();
   for (const message of messages.values()) live.messages.create(message, Infinity, undo);
   live.steps.restore([...steps.values()], {});
-  session.raiseSequence(Math.max(0, ...[...messages.values()].map(({ sequence }) => sequence)));
   return live;
 }
 

@@ -43,6 +43,15 @@ export function markRunning(session: ChatSession, live: LiveTurn): void {
   live.isJournaled = true;
   env.journal.add(live.key, JSON.stringify(['begin', live.record]));
   env.metrics.turnsActive.inc();
+  env.log.info(
+    {
+      chatId: session.chatId,
+      requestId: live.requestId,
+      attempt: live.turn.attempt,
+      assistantId: live.turn.assistantId,
+    },
+    'turn started',
+  );
   session.emit({ type: 'turn.started', requestId: live.requestId, turn: live.turn }, live);
   live.timeLimit = env.clock.after(
     env.settings.maxTurnMs,

@@ -105,7 +105,10 @@ function serve(
       return;
     }
     metrics.connections.inc({ namespace: name });
-    socket.on('disconnect', () => {
+    const ids = { connectionId: socket.id, namespace: name, userId: identity.userId };
+    log.info(ids, 'connected');
+    socket.on('disconnect', (reason) => {
+      log.info({ ...ids, reason }, 'disconnected');
       release();
       metrics.connections.dec({ namespace: name });
     });

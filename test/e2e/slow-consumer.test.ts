@@ -17,9 +17,12 @@ function forwardClock(): Clock & { skip(ms: number): void } {
 const BIG = 'x'.repeat(900_000);
 const MiB = 1024 * 1024;
 
+/** The value on the line that begins so. */
 async function gauge(url: string, name: string): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  return Number(new RegExp(`^turnstream_${name}(?:\\{.*\\})? (\\d+)`, 'm').exec(text)?.[1]);
+  const lines = (await (await fetch(`${url}/metrics`)).text()).split('\n');
+  const value = Number(lines.find((line) => line.startsWith(`turnstream_${name} `))?.split(' ').at(-1));
+  expect(value, name).not.toBeNaN();
+  return value;
 }
 
 const waitingBytes = (url: string) => gauge(url, 'outbox_bytes');

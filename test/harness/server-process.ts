@@ -40,10 +40,12 @@ export class ServerProcess {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child = child;
+    let said = '';
     await new Promise<void>((resolve, reject) => {
       const heard = (chunk: Buffer): void => {
         this.output += chunk.toString();
-        const line = /Turnstream listening on (http:\S+)/.exec(this.output.slice(-2000));
+        said = (said + chunk.toString()).slice(-2000);
+        const line = /Turnstream listening on (http:\S+)/.exec(said);
         if (!line) return;
         this.url = line[1] as string;
         resolve();
