@@ -43,6 +43,11 @@ export class ChatSession implements Source {
   readonly turns = new Map<string, LiveTurn>();
   /** The last ended turns, for repeated commands of their agents. */
   readonly ended = new Map<string, EndedAttempt>();
+  /**
+   * Turns whose write 1 may be stored and is not told of yet, with how they read until then; null: not at all. A row that
+   * a reader finds before its event would stand twice in the reader's view (SUB-1).
+   */
+  readonly beginning = new Map<string, Turn | null>();
   isDeleted = false;
   /** Monotonic ms of the last event or reading. */
   lastUsed: number;

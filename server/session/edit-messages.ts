@@ -1,5 +1,6 @@
 import { ChatError, tooLarge, type Args, type Message } from '../../protocol/index.js';
 import type { ChatSession } from './chat-session.js';
+import { definedOf } from './defined.js';
 import type { LiveTurn } from './live-turn.js';
 import { messageBytes } from './message-buffer.js';
 import { Undo } from './undo.js';
@@ -78,8 +79,3 @@ function holderOf(session: ChatSession, messageId: string): LiveTurn | undefined
 /** Whether a running attempt has replaced it: gone for everybody, though its row stands until write 2. */
 const isSuperseded = (session: ChatSession, messageId: string): boolean =>
   [...session.turns.values()].some((live) => live.deletedStored.has(messageId));
-
-const definedOf = <T extends object>(value: T) =>
-  Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>;
-  };

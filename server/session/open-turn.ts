@@ -98,7 +98,7 @@ async function open(
     regenerates: null,
     openedBy,
   };
-  await storeBegin(session, record, [], keep ? session.chat : null);
+  await storeBegin(session, record, [], { newChat: keep ? session.chat : null });
   keep?.();
   const live = announce(session, record, [], [], []);
   markRunning(session, live);

@@ -1,6 +1,7 @@
 import type { Args, Message, MessageFilter, Result } from '../../protocol/index.js';
 import { utf8Bytes } from '../../protocol/index.js';
 import type { ChatSession } from './chat-session.js';
+import { definedOf } from './defined.js';
 import type { ReadOverlay } from './read-overlay.js';
 
 /**
@@ -48,11 +49,12 @@ export async function readMessages(session: ChatSession, args: Args<'message:lis
 export async function readRows(session: ChatSession, range: MessageRange, overlay: ReadOverlay): Promise<PendingPage> {
   const { chatId, env } = session;
   const buffered = bufferedTurns(session);
-  const hidden = buffered.reduce((sum, live) => sum + live.deletedStored.size, 0);
+  const begun = session.beginning.size * env.settings.limits.maxInputMessages;
+  const hidden = buffered.reduce((sum, live) => sum + live.deletedStored.size, begun);
   const { limit, before, after, offset, maxBytes = env.settings.limits.maxPageBytes, ...filter } = range;
   const start = offset ?? 0;
-  // With buffers in play an offset cannot be counted by the store alone.
-  const fromStart = offset !== undefined && buffered.length > 0;
+  // With buffers in play, or rows that nobody was told of, an offset cannot be counted by the store alone.
+  const fromStart = offset !== undefined && (buffered.length > 0 || begun > 0);
   const fetched = limit + 1 + hidden + (fromStart ? start : 0);
   const rows = await env.store.getMessages(chatId, {
     ...definedOf(filter),
@@ -76,11 +78,6 @@ export async function readRows(session: ChatSession, range: MessageRange, overla
 
 const bufferedTurns = (session: ChatSession) => [...session.turns.values()].filter((live) => live.isBuffered);
 
-const definedOf = <T extends object>(value: T) =>
-  Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>;
-  };
-
 /** Rows, then changes since they were read, then the buffers: ascending, and only what the range asks for. */
 function laidOver(
   session: ChatSession,
@@ -88,7 +85,8 @@ function laidOver(
   overlay: ReadOverlay,
   wanted: (message: Message) => boolean,
 ): Message[] {
-  const byId = new Map(rows.map((message) => [message.messageId, message]));
+  const isUntold = ({ requestId }: Message): boolean => requestId !== null && session.beginning.get(requestId) === null;
+  const byId = new Map(rows.filter((row) => !isUntold(row)).map((message) => [message.messageId, message]));
   for (const [messageId, message] of overlay.messages) {
     if (message && wanted(message)) byId.set(messageId, message);
     else byId.delete(messageId);

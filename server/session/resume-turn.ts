@@ -43,7 +43,7 @@ export async function resumeTurn(session: ChatSession, args: Args<'turn:resume'>
     },
   };
   const { input, answersAnew } = await inputOf(session, record);
-  await storeBegin(session, next, [], null);
+  await storeBegin(session, next, [], { before: turn });
   const live = announce(session, next, input, answersAnew, []);
   place(session, live, 'enqueue');
   return { turn: live.turn, duplicate: false };

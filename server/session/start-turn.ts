@@ -14,6 +14,7 @@ import {
 import type { TurnRecord } from '../ports/store.js';
 import type { ChatSession } from './chat-session.js';
 import { endTurn } from './end-turn.js';
+import { inputRow } from './input-row.js';
 import { LiveTurn } from './live-turn.js';
 import { messageBytes } from './message-buffer.js';
 import { seekHost } from './run-turn.js';
@@ -58,9 +59,10 @@ export async function startTurn(session: ChatSession, request: StartRequest): Pr
     regenerates: args.regenerate ?? null,
     openedBy: null,
   };
-  const messages = await storeBegin(session, record, args.input ?? [], request.newChat);
+  const earlier = again ? await inputOf(session, record) : null;
+  const messages = await storeBegin(session, record, args.input ?? [], { newChat: request.newChat });
   request.onStored?.();
-  const { input, answersAnew } = again ? await inputOf(session, record) : { input: messages, answersAnew: [] };
+  const { input, answersAnew } = earlier ?? { input: messages, answersAnew: [] };
   const live = announce(session, record, input, answersAnew, messages);
   place(session, live, args.onBusy);
   return { turn: live.turn, messages, duplicate: false };
@@ -171,11 +173,34 @@ export function newTurn(
   };
 }
 
+interface BeginOptions {
+  readonly newChat?: Chat | null;
+  /** The turn as it is read until this attempt is announced; null for a new turn. */
+  readonly before?: Turn | null;
+}
+
+/** Write 1. What it stores is seen by nobody until it is announced, which the caller does next. */
+export async function storeBegin(
+  session: ChatSession,
+  record: TurnRecord,
+  input: readonly InputMessage[],
+  { newChat = null, before = null }: BeginOptions = {},
+): Promise<Message[]> {
+  const { requestId } = record.turn;
+  session.beginning.set(requestId, before);
+  try {
+    return await storeInPlace(session, record, input, newChat);
+  } catch (error) {
+    session.beginning.delete(requestId);
+    throw error;
+  }
+}
+
 /**
- * Write 1. Sequences are taken before it and shown after it: where other messages of the chat came in between, the input
+ * Sequences are taken before the write and shown after it: where other messages of the chat came in between, the input
  * takes its place behind them and is written again, so that nobody ever sees a sequence go back.
  */
-export async function storeBegin(
+async function storeInPlace(
   session: ChatSession,
   record: TurnRecord,
   input: readonly InputMessage[],
@@ -183,14 +208,19 @@ export async function storeBegin(
 ): Promise<Message[]> {
   const { env } = session;
   const ids = input.map(() => env.ids.id());
+  // What is stored can be refused no more (TRN-2).
+  let patienceMs = env.settings.commitRetryMs;
   for (;;) {
-    const messages = input.map((draft, index) => inputRow(session, record.turn, ids[index] as string, draft));
+    const messages = ids.map((messageId, index) =>
+      inputRow(record.turn, input[index] as InputMessage, {
+        messageId,
+        sequence: session.takeSequence(),
+        at: record.turn.createdAt,
+      }),
+    );
     const reserved = session.nextSequence;
     await env.writes
-      .submit(
-        () => ({ kind: 'begin', record, messages, newChat, at: record.turn.createdAt }),
-        env.settings.commitRetryMs,
-      )
+      .submit(() => ({ kind: 'begin', record, messages, newChat, at: record.turn.createdAt }), patienceMs)
       .catch(async (error: unknown) => {
         if (!(error instanceof ChatError) || error.code !== 'conflict') throw error;
         if (newChat && (await env.store.isChatIdTaken(newChat.chatId))) throw error;
@@ -198,27 +228,8 @@ export async function storeBegin(
         throw new ChatError('idempotency_conflict', undefined, { cause: error });
       });
     if (messages.length === 0 || session.nextSequence === reserved) return messages;
+    patienceMs = Infinity;
   }
-}
-
-function inputRow(session: ChatSession, turn: Turn, messageId: string, draft: InputMessage): Message {
-  return {
-    messageId,
-    chatId: turn.chatId,
-    requestId: turn.requestId,
-    role: 'user',
-    type: draft.type,
-    props: draft.props,
-    blockId: draft.blockId ?? null,
-    threadId: draft.threadId ?? null,
-    stepId: null,
-    assistantId: null,
-    sequence: session.takeSequence(),
-    state: 'closed',
-    metadata: draft.metadata ?? null,
-    createdAt: turn.createdAt,
-    updatedAt: turn.createdAt,
-  };
 }
 
 /** What is stored becomes visible: the turn, then its input. */
@@ -237,6 +248,7 @@ export function announce(
     now: () => session.now,
   });
   session.addTurn(live);
+  session.beginning.delete(live.requestId);
   session.raiseActivity(messages, record.turn.createdAt);
   session.emit({ type: 'turn.queued', requestId: live.requestId, turn: live.turn });
   for (const message of messages) {

@@ -82,6 +82,10 @@ async function readSnapshot(session: ChatSession, messageLimit: number, overlay:
     turns(page) {
       const known = new Map(stored.map(({ turn }) => [turn.requestId, turn]));
       for (const [requestId, turn] of overlay.turns) known.set(requestId, turn);
+      for (const [requestId, before] of session.beginning) {
+        if (before === null) known.delete(requestId);
+        else if (known.has(requestId)) known.set(requestId, before);
+      }
       for (const live of session.turns.values()) known.set(live.requestId, live.turn);
       const ofPage = new Set(page.messages.map(({ requestId }) => requestId));
       return [...known.values()].filter(

@@ -2,7 +2,6 @@ import type { Socket } from 'socket.io';
 import {
   agentCommands,
   ChatError,
-  PROTOCOL_VERSION,
   parse,
   type Ack,
   type AgentCommandName,
@@ -11,9 +10,10 @@ import {
   type TurnAbort,
 } from '../../protocol/index.js';
 import type { AgentConnection } from '../session/agent-directory.js';
-import { userOf, type Identity } from '../session/identity.js';
+import type { Identity } from '../session/identity.js';
 import { asChatError } from './dispatch.js';
 import { sayGoaway } from './goaway.js';
+import { helloTo } from './hello.js';
 import { Outbox } from './outbox.js';
 import { FrameSize, refusal, socketCommand } from './socket-command.js';
 import type { SocketNeeds } from './socket-needs.js';
@@ -44,15 +44,7 @@ export class AgentSocket implements AgentConnection {
       this.outbox.close();
       needs.agentDesk.disconnected(this);
     });
-    const { serverVersion, limits, assistants } = needs;
-    socket.emit('hello', {
-      protocol: PROTOCOL_VERSION,
-      serverVersion,
-      connectionId: socket.id,
-      user: userOf(identity),
-      limits,
-      assistants: assistants(identity.tenantId),
-    });
+    socket.emit('hello', helloTo(socket.id, identity, needs));
   }
 
   async assign(assignment: Assignment): Promise<boolean> {

@@ -3,18 +3,17 @@ import {
   ChatError,
   commands,
   parse,
-  PROTOCOL_VERSION,
   type CommandName,
   type Goaway,
   type GoawayCode,
-  type Hello,
   type SubscribeResult,
 } from '../../protocol/index.js';
 import type { DeskCommand } from '../session/chat-desk.js';
-import { userOf, type Identity } from '../session/identity.js';
+import type { Identity } from '../session/identity.js';
 import type { EventBatch, Subscriber } from '../session/subscriber.js';
 import { CommandOrder } from './command-order.js';
 import { asChatError } from './dispatch.js';
+import { helloTo } from './hello.js';
 import { Outbox } from './outbox.js';
 import { encodeEvent, encodeEvents, type EncodedEvent } from './socket-frame.js';
 import { FrameSize, refusal, socketCommand } from './socket-command.js';
@@ -50,7 +49,7 @@ export class PeopleSocket {
     // Taken here and not as an event: whatever its name, in the order of frames.
     socket.use((event) => this.#take(event));
     socket.on('disconnect', () => this.#closed());
-    socket.emit('hello', this.#hello());
+    socket.emit('hello', helloTo(socket.id, identity, needs));
   }
 
   /** Says why, then closes (CON-6). */
@@ -58,18 +57,6 @@ export class PeopleSocket {
     if (!this.#isOpen) return;
     this.#closed();
     sayGoaway(this.socket, { code, ...body }, this.needs.clock);
-  }
-
-  #hello(): Hello {
-    const { serverVersion, limits, assistants } = this.needs;
-    return {
-      protocol: PROTOCOL_VERSION,
-      serverVersion,
-      connectionId: this.socket.id,
-      user: userOf(this.identity),
-      limits,
-      assistants: assistants(this.identity.tenantId),
-    };
   }
 
   #take(event: readonly unknown[]): void {

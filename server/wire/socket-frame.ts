@@ -11,7 +11,8 @@ export interface EncodedEvent {
 /** A batch, made once for all connections. */
 export const encodeEvents = (batch: EventBatch): EncodedEvent => encoded('events', batch.json);
 
-export const encodeEvent = (name: 'signal' | 'presence' | 'unsubscribed', body: unknown): EncodedEvent => encoded(name, JSON.stringify(body));
+export const encodeEvent = (name: 'signal' | 'presence' | 'unsubscribed', body: unknown): EncodedEvent =>
+  encoded(name, JSON.stringify(body));
 
 /** In its Engine.IO `message` (4). */
 function encoded(name: string, json: string): EncodedEvent {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { commands, type CommandName, type ErrorBody, type Right } from '../../protocol/index.js';
 import { Agent } from '../harness/agent.js';
-import { Refused, uid, type As } from '../harness/peer.js';
+import { type Refused, uid, type As } from '../harness/peer.js';
 import { Person } from '../harness/person.js';
 import { startServer } from '../harness/server.js';
 import { requestAs } from './request-as.js';
@@ -57,7 +57,12 @@ async function furnish(owner: Person, agent: Agent, settings: object): Promise<P
   return { chatId, requestId: turn.requestId, messageId, stackId: run.stackId };
 }
 
-const argsOf = ({ chatId, requestId, messageId, stackId }: Place): Partial<Record<CommandName, Record<string, unknown>>> => ({
+const argsOf = ({
+  chatId,
+  requestId,
+  messageId,
+  stackId,
+}: Place): Partial<Record<CommandName, Record<string, unknown>>> => ({
   'chat:get': { chatId },
   'chat:subscribe': { chatId },
   'message:list': { chatId },
@@ -78,7 +83,11 @@ const argsOf = ({ chatId, requestId, messageId, stackId }: Place): Partial<Recor
 });
 
 /** `ok`, or the code of the refusal. */
-const outcome = async (work: Promise<unknown>): Promise<string> => work.then(() => 'ok', (error: unknown) => (error as Refused).error.code);
+const outcome = async (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'ok',
+    (error: unknown) => (error as Refused).error.code,
+  );
 
 async function scene() {
   const { url } = await startServer();
@@ -88,40 +97,59 @@ async function scene() {
 }
 
 describe('ACC-1, ACC-2, CMD-1: who may do what', () => {
-  test.each(Object.keys(CHATS) as Kind[])('ACC-2, C11: every command × every caller on a %s chat, by socket and by HTTP', async (kind) => {
-    const { url, owner, agent } = await scene();
-    const place = await furnish(owner, agent, CHATS[kind]);
-    const nowhere: Place = { chatId: uid('c'), requestId: uid('r'), messageId: uid('m'), stackId: uid('k') };
-    const table = argsOf(place);
-    const unknown = argsOf(nowhere);
-    const isCovered = (name: CommandName) => name in table || commands[name].right === 'any';
-    expect((Object.keys(commands) as CommandName[]).filter((name) => !isCovered(name))).toEqual([]);
+  test.each(Object.keys(CHATS) as Kind[])(
+    'ACC-2, C11: every command × every caller on a %s chat, by socket and by HTTP',
+    async (kind) => {
+      const { url, owner, agent } = await scene();
+      const place = await furnish(owner, agent, CHATS[kind]);
+      const nowhere: Place = { chatId: uid('c'), requestId: uid('r'), messageId: uid('m'), stackId: uid('k') };
+      const table = argsOf(place);
+      const unknown = argsOf(nowhere);
+      const isCovered = (name: CommandName) => name in table || commands[name].right === 'any';
+      expect((Object.keys(commands) as CommandName[]).filter((name) => !isCovered(name))).toEqual([]);
 
-    for (const caller of Object.keys(CALLERS) as Caller[]) {
-      const person = await new Person(url, CALLERS[caller]).open();
-      for (const [name, args] of Object.entries(table) as [CommandName, Record<string, unknown>][]) {
-        if (name === 'chat:delete' && caller !== 'other tenant') continue;
-        const right = ({ any: 'r', read: 'r', talk: 't', change: 'c' } satisfies Record<Right, string>)[commands[name].right];
-        const held = RIGHTS[caller][kind];
-        const expected = held.includes(right) ? (ALLOWED[name] ?? 'ok') : held.includes('r') ? 'forbidden' : 'not_found';
-        const what = `${name} by ${caller}`;
-        if (commands[name].socket) expect.soft(await outcome(person.do(name, args)), what).toBe(expected);
-        if (commands[name].http) expect.soft(await outcome(requestAs(url, CALLERS[caller], name, args)), `${what} over HTTP`).toBe(expected);
-        if (expected !== 'not_found' || !commands[name].socket) continue;
-        const errors: ErrorBody[] = [await person.refused(name, args), await person.refused(name, unknown[name])];
-        expect.soft(errors[0], `CMD-1: ${what} as if it were not there`).toEqual(errors[1]);
+      for (const caller of Object.keys(CALLERS) as Caller[]) {
+        const person = await new Person(url, CALLERS[caller]).open();
+        for (const [name, args] of Object.entries(table) as [CommandName, Record<string, unknown>][]) {
+          if (name === 'chat:delete' && caller !== 'other tenant') continue;
+          const right = ({ any: 'r', read: 'r', talk: 't', change: 'c' } satisfies Record<Right, string>)[
+            commands[name].right
+          ];
+          const held = RIGHTS[caller][kind];
+          const expected = held.includes(right)
+            ? (ALLOWED[name] ?? 'ok')
+            : held.includes('r')
+              ? 'forbidden'
+              : 'not_found';
+          const what = `${name} by ${caller}`;
+          if (commands[name].socket) expect.soft(await outcome(person.do(name, args)), what).toBe(expected);
+          if (commands[name].http)
+            expect.soft(await outcome(requestAs(url, CALLERS[caller], name, args)), `${what} over HTTP`).toBe(expected);
+          if (expected !== 'not_found' || !commands[name].socket) continue;
+          const errors: ErrorBody[] = [await person.refused(name, args), await person.refused(name, unknown[name])];
+          expect.soft(errors[0], `CMD-1: ${what} as if it were not there`).toEqual(errors[1]);
+        }
+        person.close();
       }
-      person.close();
-    }
-  });
+    },
+  );
 
   test('ACC-2: deleting is for the creator and admins', async () => {
     const { url, owner, agent } = await scene();
-    for (const caller of ['team mate', 'same tenant', 'other tenant', 'admin of another tenant', 'admin', 'owner'] as const) {
+    for (const caller of [
+      'team mate',
+      'same tenant',
+      'other tenant',
+      'admin of another tenant',
+      'admin',
+      'owner',
+    ] as const) {
       const { chatId } = await furnish(owner, agent, { share: 'team', public: true });
       const person = await new Person(url, CALLERS[caller]).open();
       const held = RIGHTS[caller].team + RIGHTS[caller].public;
-      expect(await outcome(person.do('chat:delete', { chatId })), caller).toBe(held.includes('c') ? 'ok' : held.includes('r') ? 'forbidden' : 'not_found');
+      expect(await outcome(person.do('chat:delete', { chatId })), caller).toBe(
+        held.includes('c') ? 'ok' : held.includes('r') ? 'forbidden' : 'not_found',
+      );
     }
   });
 
@@ -138,11 +166,19 @@ describe('ACC-1, ACC-2, CMD-1: who may do what', () => {
       for (const scope of ['mine', 'team', 'public', 'all']) {
         const { data, total } = await person.do<{ data: { chatId: string }[]; total: number }>('chat:list', { scope });
         expect(total).toBe(data.length);
-        seen[caller][scope] = data.map(({ chatId }) => ids[chatId]).sort().join(' ');
+        seen[caller][scope] = data
+          .map(({ chatId }) => ids[chatId])
+          .sort()
+          .join(' ');
       }
     }
     const all = 'private public team';
-    const foreigners = { mine: 'foreign foreign foreign', team: 'foreign', public: 'foreign', all: 'foreign foreign foreign' };
+    const foreigners = {
+      mine: 'foreign foreign foreign',
+      team: 'foreign',
+      public: 'foreign',
+      all: 'foreign foreign foreign',
+    };
     expect(seen).toEqual({
       owner: { mine: all, team: 'team', public: 'public', all },
       'team mate': { mine: '', team: 'team', public: 'public', all: 'public team' },
@@ -167,12 +203,26 @@ describe('ACC-1, ACC-2, CMD-1: who may do what', () => {
         const created = await person.refused('chat:create', { chatId: taken, assistantId: 'echo' });
         expect(created).toMatchObject({ code: 'conflict' });
         expect(created).not.toHaveProperty('details');
-        expect(await person.refused('turn:start', { chatId: taken, input: 'x', createChat: true, assistantId: 'echo' })).toMatchObject({ code: 'conflict' });
+        expect(
+          await person.refused('turn:start', { chatId: taken, input: 'x', createChat: true, assistantId: 'echo' }),
+        ).toMatchObject({ code: 'conflict' });
       }
       for (const taken of [requestId, gone.requestId]) {
         const started = await person.refused('turn:start', { chatId: own, input: 'go', requestId: taken });
-        expect(started).toEqual({ code: 'idempotency_conflict', message: expect.any(String) as string, retryable: false });
-        expect(await person.refused('turn:start', { chatId: uid('c'), input: 'go', requestId: taken, createChat: true, assistantId: 'echo' })).toEqual(started);
+        expect(started).toEqual({
+          code: 'idempotency_conflict',
+          message: expect.any(String) as string,
+          retryable: false,
+        });
+        expect(
+          await person.refused('turn:start', {
+            chatId: uid('c'),
+            input: 'go',
+            requestId: taken,
+            createChat: true,
+            assistantId: 'echo',
+          }),
+        ).toEqual(started);
       }
       expect(await person.do('message:list', { chatId: own })).toMatchObject({ messages: [] });
       expect(await person.do('chat:list')).toMatchObject({ total: 1 });
@@ -207,7 +257,10 @@ describe('ACC-3: agents', () => {
     const { url, owner, agent } = await scene();
     const chatId = await owner.createChat({ assistantId: 'bot' });
     const other = await new Agent(url, ['other'], { as: { tenantId: 'n1' } }).join();
-    const reads = async (who: Agent) => [await outcome(who.do('chat:get', { chatId })), await outcome(who.do('message:list', { chatId }))];
+    const reads = async (who: Agent) => [
+      await outcome(who.do('chat:get', { chatId })),
+      await outcome(who.do('message:list', { chatId })),
+    ];
     expect(await reads(agent)).toEqual(['not_found', 'not_found']);
     const { turn } = await owner.start(chatId, 'go');
     const run = await agent.run(turn.requestId);
@@ -223,18 +276,24 @@ describe('ACC-3: agents', () => {
     const { url, owner, agent } = await scene();
     const { chatId, requestId } = await furnish(owner, agent, {});
     const foreign = await new Agent(url, ['bot'], { as: { tenantId: 'n2' } }).join();
-    const open = (who: Agent, more: object = {}) => outcome(who.do('turn:open', { chatId, assistantId: 'bot', ...more }));
+    const open = (who: Agent, more: object = {}) =>
+      outcome(who.do('turn:open', { chatId, assistantId: 'bot', ...more }));
     expect(await open(agent)).toBe('ok');
     expect(await open(agent, { assistantId: 'echo' })).toBe('forbidden');
     expect(await open(foreign)).toBe('not_found');
     expect(await open(foreign, { chatId: uid('c') })).toBe('not_found');
     expect(await open(foreign, { createChat: { createdBy: 'x' } })).toBe('conflict');
-    expect(await open(foreign, { chatId: uid('c'), createChat: { createdBy: 'x' }, requestId })).toBe('idempotency_conflict');
+    expect(await open(foreign, { chatId: uid('c'), createChat: { createdBy: 'x' }, requestId })).toBe(
+      'idempotency_conflict',
+    );
     const created = uid('c');
     expect(await open(foreign, { chatId: created, createChat: { createdBy: 'owner' } })).toBe('ok');
     expect(await outcome(owner.do('chat:get', { chatId: created }))).toBe('not_found');
     const theirs = await new Person(url, CALLERS['other tenant']).open();
-    expect((await theirs.do('chat:get', { chatId: created })).chat).toMatchObject({ createdBy: 'owner', tenantId: 'n2' });
+    expect((await theirs.do('chat:get', { chatId: created })).chat).toMatchObject({
+      createdBy: 'owner',
+      tenantId: 'n2',
+    });
   });
 
   test('ACC-1, ACC-3: an agent of another tenant is neither seen nor given turns', async () => {

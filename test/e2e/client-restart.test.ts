@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Chat } from '../../client/index.js';
 import { becomes } from '../harness/becomes.js';
 import { Proxy } from '../harness/proxy.js';
-import { answerIn, clientOf, endOf, expectSameViews, opened, textOf } from '../harness/sdk.js';
+import { answerIn, clientOf, endOf, expectSameViews, hasty, opened, textOf } from '../harness/sdk.js';
 import { ServerProcess } from '../harness/server-process.js';
 import { startServer } from '../harness/server.js';
 import { until } from '../harness/until.js';
@@ -76,7 +76,7 @@ test('C06, LIF-2: a start whose answer went with the server is the same turn aft
 
 test('LIF-1, CON-6: a server that drains and starts again is left by goaway; a start refused meanwhile is sent after the move', async () => {
   const server = await new ServerProcess({ COALESCE_MS: '0', DRAIN_MS: '500' }).start();
-  const client = clientOf(server.url);
+  const client = clientOf(server.url, { clock: hasty });
   const { chatId } = (await client.call('chat:create', { assistantId: 'echo' })).chat;
   const chat = await opened(client, chatId);
   const { turn } = await chat.start(WORDS, { metadata: { delayMs: 20 } });
@@ -102,7 +102,7 @@ test('LIF-1, CON-6: a server that drains and starts again is left by goaway; a s
 
 test('LIF-1: a client moves on to the next server in the time of a restart in-process', async () => {
   const first = await startServer();
-  const client = clientOf(first.url);
+  const client = clientOf(first.url, { clock: hasty });
   const { chatId } = (await client.call('chat:create', { assistantId: 'echo' })).chat;
   const chat = await opened(client, chatId);
   const { turn } = await chat.start('before', { metadata: { delayMs: 0 } });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import type { ErrorBody, Goaway } from '../../protocol/index.js';
 import { Agent } from '../harness/agent.js';
-import { Peer, uid, type As } from '../harness/peer.js';
+import { type Peer, uid, type As } from '../harness/peer.js';
 import { Person } from '../harness/person.js';
 import { RawSocket } from '../harness/raw-socket.js';
 import { startServer } from '../harness/server.js';
@@ -57,14 +57,23 @@ describe('CON-1, CON-2: who is calling', () => {
   ])('CON-1: %s is a connect_error with the error object', async (_what, auth, path) => {
     const { url } = await startServer();
     for (const peer of [new Person(url), new Agent(url, ['bot'])]) {
-      expect(await refusedConnection(peer, { userId: 'u', ...auth })).toEqual({ code: 'bad_request', message: expect.any(String) as string, retryable: false, details: { path } });
+      expect(await refusedConnection(peer, { userId: 'u', ...auth })).toEqual({
+        code: 'bad_request',
+        message: expect.any(String) as string,
+        retryable: false,
+        details: { path },
+      });
     }
   });
 
   test('CON-1: another version, or an identity that is no agent on /agents, is refused', async () => {
     const { url } = await startServer();
-    for (const protocol of [2, '1', null]) expect(await refusedConnection(new Person(url), { protocol })).toMatchObject({ code: 'unsupported' });
-    expect(await refusedConnection(new Agent(url, ['bot'], { as: { roles: ['user'] } }))).toMatchObject({ code: 'forbidden', retryable: false });
+    for (const protocol of [2, '1', null])
+      expect(await refusedConnection(new Person(url), { protocol })).toMatchObject({ code: 'unsupported' });
+    expect(await refusedConnection(new Agent(url, ['bot'], { as: { roles: ['user'] } }))).toMatchObject({
+      code: 'forbidden',
+      retryable: false,
+    });
     const raw = await RawSocket.open(url, null);
     raw.send('40/nowhere,{}');
     expect(await raw.packet((packet) => packet.startsWith('4/nowhere'), 'a refusal')).toContain('Invalid namespace');
@@ -124,11 +133,17 @@ describe('CON-3: transports', () => {
     }
   });
 
-  test('C51: a page of another origin opens no socket; an allowed one, this server\'s own and programs do', async () => {
+  test("C51: a page of another origin opens no socket; an allowed one, this server's own and programs do", async () => {
     const { url, port } = await startServer({ env: { ALLOW_POLLING: '1', CORS_ORIGINS: 'https://app.example.com' } });
     const handshake = async (headers: Record<string, string>) => {
-      const ws = new WebSocket(`ws://127.0.0.1:${port}/socket.io/?EIO=4&transport=websocket`, { headers: { cookie: 'session=1', ...headers } });
-      const outcome = await Promise.race([once(ws, 'open').then(() => 101), once(ws, 'unexpected-response').then(([, response]) => (response as { statusCode: number }).statusCode), once(ws, 'error').then(([error]) => String(error))]);
+      const ws = new WebSocket(`ws://127.0.0.1:${port}/socket.io/?EIO=4&transport=websocket`, {
+        headers: { cookie: 'session=1', ...headers },
+      });
+      const outcome = await Promise.race([
+        once(ws, 'open').then(() => 101),
+        once(ws, 'unexpected-response').then(([, response]) => (response as { statusCode: number }).statusCode),
+        once(ws, 'error').then(([error]) => String(error)),
+      ]);
       ws.terminate();
       return outcome;
     };
@@ -144,11 +159,19 @@ describe('CON-3: transports', () => {
     const refused = await fetch(polling, { headers: evil });
     expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([403, null]);
     const served = await fetch(polling, { headers: allowed });
-    expect([served.status, served.headers.get('access-control-allow-origin')]).toEqual([200, 'https://app.example.com']);
-    const preflight = (headers: Record<string, string>) => fetch(`${url}/v1/chats`, { method: 'OPTIONS', headers: { 'access-control-request-method': 'POST', ...headers } });
+    expect([served.status, served.headers.get('access-control-allow-origin')]).toEqual([
+      200,
+      'https://app.example.com',
+    ]);
+    const preflight = (headers: Record<string, string>) =>
+      fetch(`${url}/v1/chats`, { method: 'OPTIONS', headers: { 'access-control-request-method': 'POST', ...headers } });
     expect((await preflight(allowed)).headers.get('access-control-allow-origin')).toBe('https://app.example.com');
     expect((await preflight(evil)).headers.get('access-control-allow-origin')).toBeNull();
-    const write = await fetch(`${url}/v1/chats`, { method: 'POST', headers: { ...evil, 'content-type': 'application/json' }, body: '{"assistantId":"echo"}' });
+    const write = await fetch(`${url}/v1/chats`, {
+      method: 'POST',
+      headers: { ...evil, 'content-type': 'application/json' },
+      body: '{"assistantId":"echo"}',
+    });
     expect(write.status).toBe(403);
   });
 });
@@ -162,7 +185,10 @@ describe('CON-5: auth:refresh', () => {
     const { turn } = await person.start(chatId, 'one two three four', { metadata: { delayMs: 5 } });
     expect(await person.do('auth:refresh', { token: 'new' })).toEqual({ expiresAt: null });
     for (const args of [undefined, {}, { token: '' }, { token: 42 }, { token: 'x'.repeat(20_000) }]) {
-      expect(await person.refused('auth:refresh', args)).toMatchObject({ code: 'bad_request', details: { path: 'token' } });
+      expect(await person.refused('auth:refresh', args)).toMatchObject({
+        code: 'bad_request',
+        details: { path: 'token' },
+      });
     }
     expect((await person.do('chat:get', { chatId })).chat.createdBy).toBe('u1');
     await person.ended(chatId, turn.requestId);
@@ -198,10 +224,21 @@ describe('CON-6: going on purpose', () => {
   test('CON-6: a user with too many connections is refused by name until one of them goes', async () => {
     const { url } = await startServer({ env: { MAX_CONNECTIONS_PER_USER: '2' } });
     const [first] = [await new Person(url).open(), await new Agent(url, ['bot'], { as: { userId: 'local' } }).open()];
-    expect(await refusedConnection(new Person(url))).toMatchObject({ code: 'too_many_connections', retryable: true, retryAfterMs: expect.any(Number) as number });
+    expect(await refusedConnection(new Person(url))).toMatchObject({
+      code: 'too_many_connections',
+      retryable: true,
+      retryAfterMs: expect.any(Number) as number,
+    });
     expect(await new Person(url, { userId: uid('u') }).open()).toMatchObject({ disconnectReason: null });
     expect(await new Person(url, { tenantId: 'other' }).open()).toMatchObject({ disconnectReason: null });
     first.close();
-    await until(() => new Person(url).open().then(() => true, () => false), 'a free place');
+    await until(
+      () =>
+        new Person(url).open().then(
+          () => true,
+          () => false,
+        ),
+      'a free place',
+    );
   });
 });

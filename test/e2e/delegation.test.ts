@@ -6,11 +6,15 @@ import { uid } from '../harness/peer.js';
 import { until } from '../harness/until.js';
 import { scene, type Scene } from './scene.js';
 
-const contents = (messages: readonly { props: Record<string, unknown> }[]) => messages.map(({ props }) => props['content']);
+const contents = (messages: readonly { props: Record<string, unknown> }[]) =>
+  messages.map(({ props }) => props['content']);
 
 /** The child frame of a turn, once this agent has it. */
 const childOf = (agent: Agent, { requestId, stackId }: Pick<Run, 'requestId' | 'stackId'>): Promise<Run> =>
-  until(() => agent.runs.find((run) => run.requestId === requestId && run.assignment?.stackParentId === stackId), 'the child frame');
+  until(
+    () => agent.runs.find((run) => run.requestId === requestId && run.assignment?.stackParentId === stackId),
+    'the child frame',
+  );
 
 async function withHelper(more: Parameters<typeof scene>[0] = {}): Promise<Scene & { helper: Agent }> {
   const here = await scene(more);
@@ -43,18 +47,26 @@ describe('AGT-8: turn:delegate', () => {
     await run.push({ op: 'space.set', key: 'from', value: 'parent' });
     const answering = run.delegate('helper', [{ type: 'text', props: { content: 'help' } }]);
     const child = await childOf(helper, run);
-    expect(child.assignment).toMatchObject({ stackParentId: run.stackId, stackDepth: 1, space: { from: 'parent' }, resume: null });
+    expect(child.assignment).toMatchObject({
+      stackParentId: run.stackId,
+      stackDepth: 1,
+      space: { from: 'parent' },
+      resume: null,
+    });
     expect(child.stackId).not.toBe(run.stackId);
     expect(contents(child.assignment?.input ?? [])).toEqual(['help']);
     await child.push({ op: 'space.set', key: 'to', value: 'parent too' });
     // Parent and child may speak at once.
     await Promise.all([child.send('child'), run.send('parent')]);
-    expect(await child.close('completed', { output: { answer: 42 } })).toEqual({ stackId: child.stackId, status: 'completed' });
+    expect(await child.close('completed', { output: { answer: 42 } })).toEqual({
+      stackId: child.stackId,
+      status: 'completed',
+    });
     expect(await answering).toMatchObject({ stackId: child.stackId, status: 'completed', output: { answer: 42 } });
     const stepId = uid('s');
     await run.push({ op: 'step.start', stepId, type: 'llm' });
     const { steps } = await person.do('step:list', { requestId: run.requestId });
-    expect(steps[0].spaceSnapshot).toEqual({ from: 'parent', to: 'parent too' });
+    expect(steps[0]!.spaceSnapshot).toEqual({ from: 'parent', to: 'parent too' });
     await run.close();
     await person.ended(chatId, run.requestId);
     expect(contents(await expectConsistent(url, chatId, [person])).sort()).toEqual(['child', 'go', 'parent']);
@@ -97,7 +109,8 @@ describe('AGT-8: turn:delegate', () => {
     const args = [1, 2, 3].map((seq) => ({ ...run.frame, seq, assistantId: 'helper', input: `${seq}` }));
     const answers = [...args, ...args].map((arg) => agent.do('turn:delegate', arg));
     await until(() => helper.runs.length === 3, 'three children');
-    for (const child of helper.runs) await child.close('completed', { output: child.assignment?.input[0]?.props['content'] });
+    for (const child of helper.runs)
+      await child.close('completed', { output: child.assignment?.input[0]?.props['content'] });
     expect((await Promise.all(answers)).map(({ output }) => output)).toEqual(['1', '2', '3', '1', '2', '3']);
     expect(helper.runs).toHaveLength(3);
     run.seq = 3;
@@ -127,14 +140,23 @@ describe('AGT-8: turn:delegate', () => {
     await grandchild.push({ op: 'step.start', stepId, type: 'tool' });
     await end(here, run);
     await person.ended(chatId, run.requestId);
-    for (const answer of await Promise.all(answering)) expect(answer).toMatchObject({ ok: true, data: { status: expect.any(String) as string } });
+    for (const answer of await Promise.all(answering))
+      expect(answer).toMatchObject({ ok: true, data: { status: expect.any(String) as string } });
     expect(await nested).toMatchObject({ status: expect.any(String) as string });
     for (const frame of [child, grandchild]) {
       await frame.aborted();
-      expect((await helper.refused('turn:push', { ...frame.frame, seq: frame.seq + 1, ops: [{ op: 'append', messageId, text: 'ghost' }] })).code).toBe('turn_ended');
+      expect(
+        (
+          await helper.refused('turn:push', {
+            ...frame.frame,
+            seq: frame.seq + 1,
+            ops: [{ op: 'append', messageId, text: 'ghost' }],
+          })
+        ).code,
+      ).toBe('turn_ended');
     }
     const { steps } = await person.do('step:list', { requestId: run.requestId });
-    expect(['completed', 'failed', 'interrupted']).toContain(steps[0].status);
+    expect(['completed', 'failed', 'interrupted']).toContain(steps[0]!.status);
     const { length } = await expectConsistent(url, chatId, [person]);
     expect(length).toBe(3);
     expect(await metric(url, 'turnstream_turns_active')).toBe(0);
@@ -170,7 +192,11 @@ describe('AGT-8: turn:delegate', () => {
     const child = await childOf(helper, run);
     await child.send('half');
     helper.drop();
-    expect(await answering).toMatchObject({ stackId: child.stackId, status: 'interrupted', error: { code: 'agent_lost' } });
+    expect(await answering).toMatchObject({
+      stackId: child.stackId,
+      status: 'interrupted',
+      error: { code: 'agent_lost' },
+    });
     await run.send('without help');
     await run.close();
     expect((await person.ended(chatId, run.requestId)).turn.status).toBe('completed');
@@ -214,13 +240,18 @@ describe('AGT-8: turn:delegate', () => {
     const childStackId = uid('k');
     void run.delegate('helper', 'x', { childStackId });
     const child = await childOf(helper, run);
-    expect((await agent.refused('turn:delegate', { ...run.frame, seq: 2, assistantId: 'helper', input: 'x', childStackId })).code).toBe('bad_request');
+    expect(
+      (await agent.refused('turn:delegate', { ...run.frame, seq: 2, assistantId: 'helper', input: 'x', childStackId }))
+        .code,
+    ).toBe('bad_request');
     let deepest = child;
     for (let depth = 2; depth <= 32; depth++) {
       void deepest.delegate('helper', 'x').catch(() => undefined);
       deepest = await childOf(helper, deepest);
     }
-    expect((await helper.refused('turn:delegate', { ...deepest.frame, seq: 1, assistantId: 'helper', input: 'x' })).code).toBe('bad_request');
+    expect(
+      (await helper.refused('turn:delegate', { ...deepest.frame, seq: 1, assistantId: 'helper', input: 'x' })).code,
+    ).toBe('bad_request');
     await run.send('on');
     await run.close();
     await person.ended(chatId, run.requestId);
@@ -234,24 +265,53 @@ describe('AGT-8: turn:delegate', () => {
     await run.push({ op: 'step.start', stepId: call, type: 'delegate', input: 'help' });
     void run.delegate('helper', 'help', { childStackId }).catch(() => undefined);
     const child = await childOf(helper, run);
-    await child.push({ op: 'step.start', stepId: leaf, type: 'llm', input: { prompt: 1 } }, { op: 'send', type: 'text', props: { content: 'half' } });
+    await child.push(
+      { op: 'step.start', stepId: leaf, type: 'llm', input: { prompt: 1 } },
+      { op: 'send', type: 'text', props: { content: 'half' } },
+    );
     await person.do('turn:stop', { requestId: run.requestId });
     await person.do('turn:resume', { requestId: run.requestId });
     const again = await agent.run(run.requestId, 2);
-    expect(again.assignment?.resume?.steps.map(({ stepId, stackPath }) => [stepId, stackPath.map(({ stackId, assistantId }) => [stackId, assistantId])])).toEqual([
-      [leaf, [[run.stackId, 'bot'], [childStackId, 'helper']]],
+    expect(
+      again.assignment?.resume?.steps.map(({ stepId, stackPath }) => [
+        stepId,
+        stackPath.map(({ stackId, assistantId }) => [stackId, assistantId]),
+      ]),
+    ).toEqual([
+      [
+        leaf,
+        [
+          [run.stackId, 'bot'],
+          [childStackId, 'helper'],
+        ],
+      ],
     ]);
     const answering = again.delegate('helper', 'help', { childStackId });
-    const resumed = await until(() => helper.runs.find(({ attempt, stackId }) => attempt === 2 && stackId === childStackId), 'the child again');
-    expect(resumed.assignment?.resume?.steps).toEqual([expect.objectContaining({ stepId: leaf, input: { prompt: 1 } })]);
-    await resumed.push({ op: 'step.start', stepId: leaf, type: 'llm' }, { op: 'send', type: 'text', props: { content: 'whole' } }, { op: 'step.end', stepId: leaf, status: 'completed' });
+    const resumed = await until(
+      () => helper.runs.find(({ attempt, stackId }) => attempt === 2 && stackId === childStackId),
+      'the child again',
+    );
+    expect(resumed.assignment?.resume?.steps).toEqual([
+      expect.objectContaining({ stepId: leaf, input: { prompt: 1 } }),
+    ]);
+    await resumed.push(
+      { op: 'step.start', stepId: leaf, type: 'llm' },
+      { op: 'send', type: 'text', props: { content: 'whole' } },
+      { op: 'step.end', stepId: leaf, status: 'completed' },
+    );
     await resumed.close('completed', { output: 'done' });
     expect((await answering).output).toBe('done');
-    await again.push({ op: 'step.start', stepId: call, type: 'delegate' }, { op: 'step.end', stepId: call, status: 'completed' });
+    await again.push(
+      { op: 'step.start', stepId: call, type: 'delegate' },
+      { op: 'step.end', stepId: call, status: 'completed' },
+    );
     await again.close();
     await person.ended(chatId, run.requestId, 2);
     expect(contents(await expectConsistent(url, chatId, [person]))).toEqual(['go', 'whole']);
     const { steps } = await person.do('step:list', { requestId: run.requestId });
-    expect(steps.map((step: { stepId: string; status: string }) => [step.stepId, step.status])).toEqual([[call, 'completed'], [leaf, 'completed']]);
+    expect(steps.map((step: { stepId: string; status: string }) => [step.stepId, step.status])).toEqual([
+      [call, 'completed'],
+      [leaf, 'completed'],
+    ]);
   });
 });

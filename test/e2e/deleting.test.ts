@@ -11,7 +11,8 @@ import { until } from '../harness/until.js';
 import { requestAs } from './request-as.js';
 import { scene } from './scene.js';
 
-const activeTurns = async (url: string): Promise<string> => (await (await fetch(`${url}/metrics`)).text()).match(/^turnstream_turns_active (\d+)/m)?.[1] ?? '';
+const activeTurns = async (url: string): Promise<string> =>
+  (await (await fetch(`${url}/metrics`)).text()).match(/^turnstream_turns_active (\d+)/m)?.[1] ?? '';
 
 describe('CMD-3: chat:delete', () => {
   test('CMD-3: turns end as deleted, then chat.deleted, then nothing; the ack comes last', async () => {
@@ -27,14 +28,19 @@ describe('CMD-3: chat:delete', () => {
     const order: string[] = [];
     const deleter = await new Person(url).open();
     await deleter.follow(chatId);
-    deleter.socket.onAny((name: string, batch: { type: string }[]) => name === 'events' && order.push(...batch.map(({ type }) => type)));
+    deleter.socket.onAny(
+      (name: string, batch: { type: string }[]) => name === 'events' && order.push(...batch.map(({ type }) => type)),
+    );
     expect(await deleter.do('chat:delete', { chatId })).toEqual({ chatId });
     order.push('ack');
     const late = [run.append(messageId, 'late'), other.send('late')];
     for (const push of late) await expect(push).rejects.toThrow(Refused);
     await until(() => follower.view?.deleted, 'chat.deleted');
     for (const requestId of [run.requestId, other.requestId, queued.requestId]) {
-      expect(follower.ends(requestId).map(({ turn }) => [turn.status, turn.stopReason]), requestId).toEqual([['interrupted', 'deleted']]);
+      expect(
+        follower.ends(requestId).map(({ turn }) => [turn.status, turn.stopReason]),
+        requestId,
+      ).toEqual([['interrupted', 'deleted']]);
     }
     const types = follower.events.map(({ type }) => type);
     expect(types.at(-1)).toBe('chat.deleted');
@@ -50,10 +56,13 @@ describe('CMD-3: chat:delete', () => {
     let began = 0;
     const endless = defineAssistant({
       assistantId: 'endless',
-      run: (ctx) => new Promise<void>((resolve) => ctx.abortSignal.addEventListener('abort', () => {
-        abortedAfter = performance.now() - began;
-        resolve();
-      })),
+      run: (ctx) =>
+        new Promise<void>((resolve) =>
+          ctx.abortSignal.addEventListener('abort', () => {
+            abortedAfter = performance.now() - began;
+            resolve();
+          }),
+        ),
     });
     const here = await scene({ assistants: [endless] });
     const { person, chatId, url } = here;
@@ -73,10 +82,11 @@ describe('CMD-3: chat:delete', () => {
   test('C46: a chat full of messages, turns and steps is deleted, and nothing of it is left to be seen', async () => {
     const here = await scene();
     const { person, chatId, url, server } = here;
-    const ops = (turn: number): OpInput[] => Array.from({ length: 100 }, (_, index): OpInput[] => [
-      { op: 'step.start', stepId: `step-${turn}-${index}-0123456789`, type: 'tool', input: index },
-      { op: 'send', type: 'text', props: { content: `${index}` } },
-    ]).flat();
+    const ops = (turn: number): OpInput[] =>
+      Array.from({ length: 100 }, (_, index): OpInput[] => [
+        { op: 'step.start', stepId: `step-${turn}-${index}-0123456789`, type: 'tool', input: index },
+        { op: 'send', type: 'text', props: { content: `${index}` } },
+      ]).flat();
     let stackId = '';
     for (let turn = 0; turn < 5; turn++) {
       const run = await here.turn();
@@ -88,19 +98,31 @@ describe('CMD-3: chat:delete', () => {
     const { messageId, requestId } = here.view.messages.at(-1)!;
     expect(await requestAs(url, {}, 'chat:delete', { chatId })).toEqual({ chatId });
     const asked: [CommandName, Record<string, unknown>][] = [
-      ['chat:get', { chatId }], ['message:list', { chatId }], ['turn:list', { chatId }], ['turn:get', { requestId }], ['step:list', { requestId }],
-      ['step:stack', { stackId }], ['step:path', { stackId }], ['step:incomplete', { chatId }], ['message:update', { messageId, props: {} }], ['turn:resume', { requestId }],
+      ['chat:get', { chatId }],
+      ['message:list', { chatId }],
+      ['turn:list', { chatId }],
+      ['turn:get', { requestId }],
+      ['step:list', { requestId }],
+      ['step:stack', { stackId }],
+      ['step:path', { stackId }],
+      ['step:incomplete', { chatId }],
+      ['message:update', { messageId, props: {} }],
+      ['turn:resume', { requestId }],
     ];
     for (const [name, args] of asked) await expect(requestAs(url, {}, name, args), name).rejects.toThrow(/not_found/);
     for (const scope of ['mine', 'all']) expect(await person.do('chat:list', { scope })).toMatchObject({ total: 0 });
     await here.server.close();
-    using database = Object.assign(new Database(join(server.dataDir, 'turnstream.db'), { readonly: true }), { [Symbol.dispose]: () => database.close() });
+    using database = Object.assign(new Database(join(server.dataDir, 'turnstream.db'), { readonly: true }), {
+      [Symbol.dispose]: () => database.close(),
+    });
     for (const table of ['agent_chat', 'agent_message', 'agent_turn', 'agent_step']) {
-      expect(database.prepare(`SELECT count(*) AS n FROM ${table} WHERE deleted_at IS NULL`).get(), table).toEqual({ n: 0 });
+      expect(database.prepare(`SELECT count(*) AS n FROM ${table} WHERE deleted_at IS NULL`).get(), table).toEqual({
+        n: 0,
+      });
     }
   });
 
-  test('C47, CMD-3: a deleted chat is as unknown as one that never was, or is another\'s, for every command', async () => {
+  test("C47, CMD-3: a deleted chat is as unknown as one that never was, or is another's, for every command", async () => {
     const here = await scene();
     const { person, chatId, url } = here;
     const run = await here.turn();
@@ -118,7 +140,12 @@ describe('CMD-3: chat:delete', () => {
       { chatId: uid('c'), requestId: uid('r'), messageId: uid('m') },
       { chatId: theirs, requestId: foreign.turn.requestId, messageId: foreign.messages[0]!.messageId },
     ];
-    const rest: Partial<Record<CommandName, object>> = { typing: { typing: true }, 'turn:start': { input: 'x' }, 'message:update': { props: {} }, 'message:delete': { messageIds: ['m'] } };
+    const rest: Partial<Record<CommandName, object>> = {
+      typing: { typing: true },
+      'turn:start': { input: 'x' },
+      'message:update': { props: {} },
+      'message:delete': { messageIds: ['m'] },
+    };
     const byId = (name: CommandName, { chatId: chat, requestId, messageId: message }: (typeof targets)[number]) => {
       if (name === 'message:update') return { messageId: message };
       return ['turn:get', 'step:list', 'turn:stop', 'turn:resume'].includes(name) ? { requestId } : { chatId: chat };
@@ -126,7 +153,11 @@ describe('CMD-3: chat:delete', () => {
     for (const name of Object.keys(commands) as CommandName[]) {
       if (!commands[name].socket || commands[name].right === 'any') continue;
       for (const target of targets) {
-        expect(await person.refused(name, { ...byId(name, target), ...rest[name] }), name).toEqual({ code: 'not_found', message: 'There is nothing of this name.', retryable: false });
+        expect(await person.refused(name, { ...byId(name, target), ...rest[name] }), name).toEqual({
+          code: 'not_found',
+          message: 'There is nothing of this name.',
+          retryable: false,
+        });
       }
     }
     expect(await person.do('chat:list', { scope: 'all' })).toMatchObject({ total: 0 });
@@ -143,8 +174,12 @@ describe('CMD-3: chat:delete', () => {
     expect(await agent.refused('turn:open', { chatId, assistantId: 'bot' })).toMatchObject({ code: 'not_found' });
     const again = async (who: Person, what: Agent) => {
       expect(await who.refused('chat:create', { chatId, assistantId: 'bot' })).toMatchObject({ code: 'conflict' });
-      expect(await who.refused('turn:start', { chatId, input: 'x', createChat: true, assistantId: 'echo' })).toMatchObject({ code: 'conflict' });
-      expect(await what.refused('turn:open', { chatId, assistantId: 'bot', createChat: { createdBy: 'x' } })).toMatchObject({ code: 'conflict' });
+      expect(
+        await who.refused('turn:start', { chatId, input: 'x', createChat: true, assistantId: 'echo' }),
+      ).toMatchObject({ code: 'conflict' });
+      expect(
+        await what.refused('turn:open', { chatId, assistantId: 'bot', createChat: { createdBy: 'x' } }),
+      ).toMatchObject({ code: 'conflict' });
     };
     await again(person, agent);
     await again(await new Person(url, { userId: 'stranger' }).open(), agent);
@@ -160,7 +195,9 @@ describe('CMD-3: chat:delete', () => {
       const other = await new Person(here.url).open();
       const [deleted, ...starts] = await Promise.all([
         other.ask('chat:delete', { chatId }),
-        ...Array.from({ length: 5 }, (_, index) => here.person.ask('turn:start', { chatId, input: `${index}`, metadata: { delayMs: 1 } })),
+        ...Array.from({ length: 5 }, (_, index) =>
+          here.person.ask('turn:start', { chatId, input: `${index}`, metadata: { delayMs: 1 } }),
+        ),
         other.ask('turn:start', { chatId, input: 'after' }),
       ]);
       expect(deleted).toMatchObject({ ok: true });

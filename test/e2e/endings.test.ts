@@ -10,7 +10,12 @@ import { expectGrammar } from './grammar.js';
 import { requestAs } from './request-as.js';
 import { scene } from './scene.js';
 
-const code = (work: Promise<unknown>) => work.then(() => 'taken', (error: unknown) => (error instanceof Refused ? error.error.code : ((error as { code?: string }).code ?? String(error))));
+const code = (work: Promise<unknown>) =>
+  work.then(
+    () => 'taken',
+    (error: unknown) =>
+      error instanceof Refused ? error.error.code : ((error as { code?: string }).code ?? String(error)),
+  );
 
 describe('C12: stop from anywhere', () => {
   test('C12: 50 times, by another connection or by HTTP: within 1 s, one end for everybody, nothing after it', async () => {
@@ -23,13 +28,18 @@ describe('C12: stop from anywhere', () => {
       const messageId = await run.send('');
       await run.append(messageId, 'text');
       const began = performance.now();
-      const stop = round % 2 ? requestAs(url, {}, 'turn:stop', { requestId: run.requestId }) : second.do('turn:stop', { requestId: run.requestId });
+      const stop =
+        round % 2
+          ? requestAs(url, {}, 'turn:stop', { requestId: run.requestId })
+          : second.do('turn:stop', { requestId: run.requestId });
       const [{ turn }] = await Promise.all([stop as Promise<{ turn: Turn }>, code(run.append(messageId, ' late'))]);
       expect(turn).toMatchObject({ status: 'interrupted', stopReason: 'stopped' });
       for (const who of [person, second]) await who.ended(chatId, run.requestId);
       expect(performance.now() - began).toBeLessThan(1000);
       expect(await run.aborted()).toMatchObject({ reason: 'stopped' });
-      expect([here.view.ends(run.requestId).length, second.chats.get(chatId)?.ends(run.requestId).length]).toEqual([1, 1]);
+      expect([here.view.ends(run.requestId).length, second.chats.get(chatId)?.ends(run.requestId).length]).toEqual([
+        1, 1,
+      ]);
     }
     expectGrammar(here.view.events);
     await expectConsistent(url, chatId, [person, second]);
@@ -47,7 +57,12 @@ describe('C18: nothing revives what has ended', () => {
     const { position } = here.view;
     const late = Array.from({ length: 20 }, () => code(run.append(messageId, 'ghost')));
     expect(await Promise.all(late)).toEqual(late.map(() => 'turn_ended'));
-    for (const op of [{ op: 'end', messageId }, { op: 'send', type: 'text', props: {} }, { op: 'replace', messageId, props: {} }, { op: 'signal', name: 'ghost', data: 1 }] as const) {
+    for (const op of [
+      { op: 'end', messageId },
+      { op: 'send', type: 'text', props: {} },
+      { op: 'replace', messageId, props: {} },
+      { op: 'signal', name: 'ghost', data: 1 },
+    ] as const) {
       expect(await code(run.push(op))).toBe('turn_ended');
     }
     expect(await code(run.close())).toBe('turn_ended');
@@ -93,23 +108,81 @@ describe('C18: nothing revives what has ended', () => {
 describe('C57: the grammar of events', () => {
   const leave = (ctx: Context) => ctx.send('said');
   const endings: Record<string, [(ctx: Context) => unknown, Partial<Turn>]> = {
-    'throws-at-once': [() => { throw new Error('no'); }, { status: 'failed', stopReason: 'error', error: { code: 'error', message: 'no' } }],
-    'rejects-after-a-send': [async (ctx) => { await leave(ctx); throw Object.assign(new TypeError('late'), { secret: 1 }); }, { status: 'failed', stopReason: 'error', error: { code: 'error', message: 'late' } }],
-    'throws-a-text': [() => { throw 'a text'; }, { status: 'failed', error: { code: 'error', message: 'a text' } }], // eslint-disable-line @typescript-eslint/only-throw-error -- assistants throw anything
-    'throws-nothing': [() => { throw undefined; }, { status: 'failed', error: { code: 'error', message: 'the assistant failed' } }], // eslint-disable-line @typescript-eslint/only-throw-error -- assistants throw anything
-    'throws-half-a-pair': [() => { throw new Error('\ud83d'); }, { status: 'failed', error: { code: 'error', message: '\ufffd' } }],
-    'throws-a-novel': [() => { throw new Error('x'.repeat(100_000)); }, { status: 'failed', error: { code: 'error', message: 'x'.repeat(10_000) } }],
-    'sends-what-is-refused': [async (ctx) => { await ctx.append('unknown', 'x'); }, { status: 'failed' }],
+    'throws-at-once': [
+      () => {
+        throw new Error('no');
+      },
+      { status: 'failed', stopReason: 'error', error: { code: 'error', message: 'no' } },
+    ],
+    'rejects-after-a-send': [
+      async (ctx) => {
+        await leave(ctx);
+        throw Object.assign(new TypeError('late'), { secret: 1 });
+      },
+      { status: 'failed', stopReason: 'error', error: { code: 'error', message: 'late' } },
+    ],
+    'throws-a-text': [
+      () => {
+        // eslint-disable-next-line @typescript-eslint/only-throw-error -- assistants throw anything
+        throw 'a text';
+      },
+      { status: 'failed', error: { code: 'error', message: 'a text' } },
+    ],
+    'throws-nothing': [
+      () => {
+        // eslint-disable-next-line @typescript-eslint/only-throw-error -- assistants throw anything
+        throw undefined;
+      },
+      { status: 'failed', error: { code: 'error', message: 'the assistant failed' } },
+    ],
+    'throws-half-a-pair': [
+      () => {
+        throw new Error('\ud83d');
+      },
+      { status: 'failed', error: { code: 'error', message: '\ufffd' } },
+    ],
+    'throws-a-novel': [
+      () => {
+        throw new Error('x'.repeat(100_000));
+      },
+      { status: 'failed', error: { code: 'error', message: 'x'.repeat(10_000) } },
+    ],
+    'sends-what-is-refused': [
+      async (ctx) => {
+        await ctx.append('unknown', 'x');
+      },
+      { status: 'failed' },
+    ],
     'returns-nothing': [() => undefined, { status: 'completed', error: null, stopReason: null }],
     'returns-an-output': [leave, { status: 'completed' }],
     'returns-no-json': [() => 1n, { status: 'failed' }],
-    'leaves-messages-open': [async (ctx) => { await leave(ctx); await leave(ctx); }, { status: 'completed' }],
-    'does-not-await': [(ctx) => { void leave(ctx).catch(() => undefined); }, { status: 'completed' }],
-    'ends-a-message-twice': [async (ctx) => { const messageId = await leave(ctx); await ctx.end(messageId); await ctx.end(messageId); }, { status: 'failed' }],
+    'leaves-messages-open': [
+      async (ctx) => {
+        await leave(ctx);
+        await leave(ctx);
+      },
+      { status: 'completed' },
+    ],
+    'does-not-await': [
+      (ctx) => {
+        void leave(ctx).catch(() => undefined);
+      },
+      { status: 'completed' },
+    ],
+    'ends-a-message-twice': [
+      async (ctx) => {
+        const messageId = await leave(ctx);
+        await ctx.end(messageId);
+        await ctx.end(messageId);
+      },
+      { status: 'failed' },
+    ],
   };
 
   test('C57: queued, started, messages, one end: however an assistant behaves, and each after the other', async () => {
-    const assistants = Object.entries(endings).map(([assistantId, [run]]) => defineAssistant({ assistantId, run: run as never }));
+    const assistants = Object.entries(endings).map(([assistantId, [run]]) =>
+      defineAssistant({ assistantId, run: run as never }),
+    );
     const { url } = await startServer({ assistants, env: { AGENT_WAIT_MS: '1' } });
     const person = await new Person(url).open();
     const chatId = await person.createChat();
@@ -117,7 +190,13 @@ describe('C57: the grammar of events', () => {
     for (const assistantId of [...Object.keys(endings), 'absent']) {
       const { turn } = await person.start(chatId, 'go', { assistantId, requestId: assistantId });
       const { turn: ended } = await person.ended(chatId, turn.requestId);
-      expect(ended, assistantId).toMatchObject(endings[assistantId]?.[1] ?? { status: 'failed', stopReason: 'agent_unavailable', error: { code: 'agent_unavailable' } });
+      expect(ended, assistantId).toMatchObject(
+        endings[assistantId]?.[1] ?? {
+          status: 'failed',
+          stopReason: 'agent_unavailable',
+          error: { code: 'agent_unavailable' },
+        },
+      );
     }
     expectGrammar(view.events);
     await expectConsistent(url, chatId, [person]);
@@ -126,10 +205,19 @@ describe('C57: the grammar of events', () => {
   test('C57: agents that fail at once, stop themselves or close twice', async () => {
     const here = await scene();
     const { person, chatId } = here;
-    for (const [status, stopReason] of [['failed', 'error'], ['interrupted', 'stopped'], ['completed', null]] as const) {
+    for (const [status, stopReason] of [
+      ['failed', 'error'],
+      ['interrupted', 'stopped'],
+      ['completed', null],
+    ] as const) {
       const run = await here.turn();
-      const closed = await run.close(status, { error: status === 'failed' ? { code: 'overloaded', message: 'Later.' } : null });
-      expect(closed).toMatchObject({ turn: { status, stopReason, error: status === 'failed' ? { code: 'overloaded', message: 'Later.' } : null }, persisted: true });
+      const closed = await run.close(status, {
+        error: status === 'failed' ? { code: 'overloaded', message: 'Later.' } : null,
+      });
+      expect(closed).toMatchObject({
+        turn: { status, stopReason, error: status === 'failed' ? { code: 'overloaded', message: 'Later.' } : null },
+        persisted: true,
+      });
       expect(await code(run.close('failed'))).toBe('turn_ended');
       await person.ended(chatId, run.requestId);
     }

@@ -10,7 +10,7 @@ import { scene } from './scene.js';
 describe.each([true, false])('SUB-3, TRN-4: events on both paths (direct fan-out: %s)', (isDirectFanOut) => {
   test('SUB-3: events of every length, in every script, whole and in order', async () => {
     const here = await scene({ isDirectFanOut, env: { COALESCE_MS: '0' } });
-    const { url, chatId, person } = here;
+    const { chatId, person } = here;
     const run = await here.turn();
     const messageId = await run.send('');
     let whole = '';
@@ -54,8 +54,13 @@ describe.each([true, false])('SUB-3, TRN-4: events on both paths (direct fan-out
     const raw = await RawSocket.open(here.url);
     const chats = await Promise.all(Array.from({ length: 10 }, () => here.person.createChat()));
     for (const chatId of chats) await raw.ask('chat:subscribe', JSON.stringify({ chatId }));
-    await Promise.all(chats.map((chatId, index) => here.person.start(chatId, `the words of chat ${index}`, { metadata: { delayMs: 1 } })));
-    for (const chatId of chats) await raw.packet((packet) => packet.includes('"turn.ended"') && packet.includes(chatId), `the end in ${chatId}`);
+    await Promise.all(
+      chats.map((chatId, index) =>
+        here.person.start(chatId, `the words of chat ${index}`, { metadata: { delayMs: 1 } }),
+      ),
+    );
+    for (const chatId of chats)
+      await raw.packet((packet) => packet.includes('"turn.ended"') && packet.includes(chatId), `the end in ${chatId}`);
     const batches = raw.bodies<ChatEvent[]>('events');
     for (const batch of batches) {
       expect(batch.length).toBeGreaterThan(0);
@@ -65,7 +70,9 @@ describe.each([true, false])('SUB-3, TRN-4: events on both paths (direct fan-out
     for (const [index, chatId] of chats.entries()) {
       const events = batches.flat().filter((event) => event.chatId === chatId);
       expect(events.map(({ offset }) => offset)).toEqual(events.map((_, place) => place + 1));
-      expect(events.flatMap((event) => ('text' in event ? [event.text] : [])).join('')).toBe(`the words of chat ${index}`);
+      expect(events.flatMap((event) => ('text' in event ? [event.text] : [])).join('')).toBe(
+        `the words of chat ${index}`,
+      );
     }
   });
 
@@ -76,7 +83,9 @@ describe.each([true, false])('SUB-3, TRN-4: events on both paths (direct fan-out
     const messageId = await run.send('');
     for (let round = 0; round < 15; round++) {
       const guest = await new Person(url).open();
-      const writing = Promise.all(Array.from({ length: 10 }, (_, index) => run.append(messageId, `${round}.${index},`)));
+      const writing = Promise.all(
+        Array.from({ length: 10 }, (_, index) => run.append(messageId, `${round}.${index},`)),
+      );
       await guest.follow(chatId);
       if (round % 3 === 0) guest.drop();
       else if (round % 3 === 1) await guest.do('chat:unsubscribe', { chatId });
@@ -85,7 +94,11 @@ describe.each([true, false])('SUB-3, TRN-4: events on both paths (direct fan-out
     }
     await run.close();
     await person.ended(chatId, run.requestId);
-    expect(here.view.text(run.requestId)).toBe(Array.from({ length: 15 }, (_, round) => Array.from({ length: 10 }, (__, index) => `${round}.${index},`).join('')).join(''));
+    expect(here.view.text(run.requestId)).toBe(
+      Array.from({ length: 15 }, (_, round) =>
+        Array.from({ length: 10 }, (__, index) => `${round}.${index},`).join(''),
+      ).join(''),
+    );
     await expectConsistent(url, chatId, [person]);
   });
 });

@@ -32,25 +32,50 @@ describe('SUB-1: snapshots', () => {
     const background = await here.turn({ onBusy: 'parallel' });
     await until(() => here.view.view?.turns.get(background.requestId)?.status === 'running', 'all turns');
     const snapshot = await subscribed(here);
-    expect(snapshot).toMatchObject({ mode: 'snapshot', position: here.view.position, hasMore: false, chat: { chatId } });
+    expect(snapshot).toMatchObject({
+      mode: 'snapshot',
+      position: here.view.position,
+      hasMore: false,
+      chat: { chatId },
+    });
     expect(snapshot.messages?.map(plain)).toEqual(here.view.messages.map(plain));
     expect(snapshot.messages?.map(({ sequence, state, props }) => [sequence, state, props['content']])).toEqual([
-      [1, 'closed', 'go'], [2, 'closed', 'answer'], [3, 'closed', 'go'], [4, 'open', 'so far'], [5, 'closed', 'waits'], [6, 'closed', 'go'],
+      [1, 'closed', 'go'],
+      [2, 'closed', 'answer'],
+      [3, 'closed', 'go'],
+      [4, 'open', 'so far'],
+      [5, 'closed', 'waits'],
+      [6, 'closed', 'go'],
     ]);
     expect(new Map(snapshot.turns?.map((turn) => [turn.requestId, turn]))).toEqual(here.view.view?.turns);
     const small = await subscribed(here, { messageLimit: 1 });
     // The open message is always there, and what lies between.
     expect(small.messages?.map(({ sequence }) => sequence)).toEqual([4, 5, 6]);
     expect(small.hasMore).toBe(true);
-    expect(small.turns?.map(({ requestId }) => requestId).sort()).toEqual([run.requestId, waiting.requestId, background.requestId].sort());
+    expect(small.turns?.map(({ requestId }) => requestId).sort()).toEqual(
+      [run.requestId, waiting.requestId, background.requestId].sort(),
+    );
   });
 
   test('SUB-1: an empty chat; messageLimit', async () => {
     const here = await scene();
-    expect(await subscribed(here)).toEqual({ chat: here.view.view?.chat, mode: 'snapshot', position: here.view.position, messages: [], hasMore: false, turns: [], presence: expect.any(Array) as unknown[] });
-    const { turn } = await here.person.start(here.chatId, Array.from({ length: 60 }, (_, index) => `${index}`));
+    expect(await subscribed(here)).toEqual({
+      chat: here.view.view?.chat,
+      mode: 'snapshot',
+      position: here.view.position,
+      messages: [],
+      hasMore: false,
+      turns: [],
+      presence: expect.any(Array) as unknown[],
+    });
+    const { turn } = await here.person.start(
+      here.chatId,
+      Array.from({ length: 60 }, (_, index) => `${index}`),
+    );
     await here.person.do('turn:stop', { requestId: turn.requestId });
-    expect((await subscribed(here)).messages?.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 50 }, (_, index) => index + 11));
+    expect((await subscribed(here)).messages?.map(({ sequence }) => sequence)).toEqual(
+      Array.from({ length: 50 }, (_, index) => index + 11),
+    );
     expect(await subscribed(here, { messageLimit: 200 })).toMatchObject({ hasMore: false });
   });
 
@@ -63,7 +88,7 @@ describe('SUB-1: snapshots', () => {
     const soFar = Array.from({ length: 40 }, (_, index) => `${index},`).join('');
     const [, shown] = await httpHistory(url, chatId);
     expect(shown).toMatchObject({ messageId, state: 'open', requestId: run.requestId, props: { content: soFar } });
-    const turn = await (await fetch(`${url}/v1/turns/${run.requestId}`)).json() as object;
+    const turn = (await (await fetch(`${url}/v1/turns/${run.requestId}`)).json()) as object;
     expect(turn).toMatchObject({ turn: { status: 'running' } });
     const late = await new Person(url).open();
     const view = await late.follow(chatId);
@@ -87,7 +112,13 @@ describe('SUB-2: replay', () => {
     const { events } = here.view;
     for (const event of [events[0]!, events[5]!, events.at(-1)!]) {
       const answer = await subscribed(here, { position: { epoch: event.epoch, offset: event.offset } });
-      expect(answer).toEqual({ mode: 'replay', chat: answer.chat, position: here.view.position, presence: answer.presence, events: events.filter(({ offset }) => offset > event.offset) });
+      expect(answer).toEqual({
+        mode: 'replay',
+        chat: answer.chat,
+        position: here.view.position,
+        presence: answer.presence,
+        events: events.filter(({ offset }) => offset > event.offset),
+      });
     }
     expect((await subscribed(here, { position: { epoch: events[0]!.epoch, offset: 0 } })).events).toEqual(events);
   });
@@ -95,11 +126,27 @@ describe('SUB-2: replay', () => {
   test('SUB-2: another epoch, an offset of the future, or one that is malformed', async () => {
     const here = await scene();
     const { epoch, offset } = here.view.position!;
-    for (const position of [{ epoch: 'other', offset }, { epoch, offset: offset + 1 }, { epoch, offset: 2 ** 40 }, { epoch: `${epoch}x`, offset: 0 }]) {
+    for (const position of [
+      { epoch: 'other', offset },
+      { epoch, offset: offset + 1 },
+      { epoch, offset: 2 ** 40 },
+      { epoch: `${epoch}x`, offset: 0 },
+    ]) {
       expect(await subscribed(here, { position })).toMatchObject({ mode: 'snapshot', position: { epoch, offset } });
     }
-    for (const position of [{ epoch }, { epoch, offset: -1 }, { epoch, offset: 1.5 }, { epoch: '', offset: 0 }, { epoch: 7, offset: 0 }, 'x', [], null]) {
-      expect(await here.person.refused('chat:subscribe', { chatId: here.chatId, position })).toMatchObject({ code: 'bad_request' });
+    for (const position of [
+      { epoch },
+      { epoch, offset: -1 },
+      { epoch, offset: 1.5 },
+      { epoch: '', offset: 0 },
+      { epoch: 7, offset: 0 },
+      'x',
+      [],
+      null,
+    ]) {
+      expect(await here.person.refused('chat:subscribe', { chatId: here.chatId, position })).toMatchObject({
+        code: 'bad_request',
+      });
     }
   });
 
@@ -112,9 +159,14 @@ describe('SUB-2: replay', () => {
     const messageId = await run.send('');
     await until(() => view.messages.length === 2, 'the message');
     const { epoch, offset } = view.position!;
-    await run.push(...Array.from({ length: 1001 }, (_, value) => ({ op: 'set', messageId, path: 'a', value }) as const));
+    await run.push(
+      ...Array.from({ length: 1001 }, (_, value) => ({ op: 'set', messageId, path: 'a', value }) as const),
+    );
     await until(() => view.position?.offset === offset + 1001, 'all events');
-    expect(await subscribed({ url, chatId }, { position: { epoch, offset } })).toMatchObject({ mode: 'snapshot', position: view.position });
+    expect(await subscribed({ url, chatId }, { position: { epoch, offset } })).toMatchObject({
+      mode: 'snapshot',
+      position: view.position,
+    });
     const answer = await subscribed({ url, chatId }, { position: { epoch, offset: offset + 1 } });
     expect(answer.mode).toBe('replay');
     expect(answer.events).toHaveLength(1000);
@@ -129,7 +181,10 @@ describe('SUB-2: replay', () => {
     for (const { epoch, offset } of here.view.events) {
       const missed = here.view.events.filter((event) => event.offset > offset);
       const fits = missed.reduce((sum, event) => sum + bytes(event), 0) <= 256 * 1024;
-      expect(await subscribed(here, { position: { epoch, offset } })).toMatchObject({ mode: fits ? 'replay' : 'snapshot', position: here.view.position });
+      expect(await subscribed(here, { position: { epoch, offset } })).toMatchObject({
+        mode: fits ? 'replay' : 'snapshot',
+        position: here.view.position,
+      });
     }
   });
 
@@ -142,33 +197,39 @@ describe('SUB-2: replay', () => {
     const last = here.view.position!.offset;
     expect(await subscribed(here, { position: { epoch, offset } })).toMatchObject({ mode: 'snapshot' });
     expect(await subscribed(here, { position: { epoch, offset: last - 6 } })).toMatchObject({ mode: 'snapshot' });
-    expect((await subscribed(here, { position: { epoch, offset: last - 5 } })).events?.map((event) => event.offset)).toEqual([4, 3, 2, 1, 0].map((back) => last - back));
+    expect(
+      (await subscribed(here, { position: { epoch, offset: last - 5 } })).events?.map((event) => event.offset),
+    ).toEqual([4, 3, 2, 1, 0].map((back) => last - back));
   });
 });
 
 describe('SUB-3, SUB-4: snapshot and live without a seam', () => {
-  test.each([true, false])('C02: 200 clients that join while text comes have all of it, once (direct fan-out: %s)', async (isDirectFanOut) => {
-    const here = await scene({ isDirectFanOut, env: { COALESCE_MS: '1' } });
-    const { url, chatId } = here;
-    const people = await Promise.all(Array.from({ length: 200 }, () => new Person(url).open()));
-    const run = await here.turn();
-    const messageId = await run.send('');
-    let written = 0;
-    let isOver = false;
-    const writing = (async () => {
-      while (!isOver) await Promise.all(Array.from({ length: 4 }, () => run.append(messageId, `${written++},`)));
-    })();
-    for (let index = 0; index < people.length; index += 10) await Promise.all(people.slice(index, index + 10).map((person) => person.follow(chatId)));
-    isOver = true;
-    await writing;
-    await run.close();
-    const whole = Array.from({ length: written }, (_, index) => `${index},`).join('');
-    for (const person of people) {
-      await person.ended(chatId, run.requestId);
-      expect(person.chats.get(chatId)?.text(run.requestId)).toBe(whole);
-    }
-    await expectConsistent(url, chatId, [here.person, people[0]!, people.at(-1)!]);
-  });
+  test.each([true, false])(
+    'C02: 200 clients that join while text comes have all of it, once (direct fan-out: %s)',
+    async (isDirectFanOut) => {
+      const here = await scene({ isDirectFanOut, env: { COALESCE_MS: '1' } });
+      const { url, chatId } = here;
+      const people = await Promise.all(Array.from({ length: 200 }, () => new Person(url).open()));
+      const run = await here.turn();
+      const messageId = await run.send('');
+      let written = 0;
+      let isOver = false;
+      const writing = (async () => {
+        while (!isOver) await Promise.all(Array.from({ length: 4 }, () => run.append(messageId, `${written++},`)));
+      })();
+      for (let index = 0; index < people.length; index += 10)
+        await Promise.all(people.slice(index, index + 10).map((person) => person.follow(chatId)));
+      isOver = true;
+      await writing;
+      await run.close();
+      const whole = Array.from({ length: written }, (_, index) => `${index},`).join('');
+      for (const person of people) {
+        await person.ended(chatId, run.requestId);
+        expect(person.chats.get(chatId)?.text(run.requestId)).toBe(whole);
+      }
+      await expectConsistent(url, chatId, [here.person, people[0]!, people.at(-1)!]);
+    },
+  );
 
   test('SUB-3, C40: events newer than the position of a page, applied on top of it, give the chat', async () => {
     const here = await scene();
@@ -185,7 +246,9 @@ describe('SUB-3, SUB-4: snapshot and live without a seam', () => {
     expect(pages.length).toBeGreaterThan(3);
     const events = here.view.events;
     for (const { messages, position } of pages) {
-      const later = events.filter((event) => event.offset > position.offset && event.type === 'message.appended') as { text: string }[];
+      const later = events.filter((event) => event.offset > position.offset && event.type === 'message.appended') as {
+        text: string;
+      }[];
       const content = messages.find((message) => message.messageId === messageId)?.props['content'] as string;
       expect(content + later.map(({ text }) => text).join('')).toBe(here.view.text(run.requestId));
     }
@@ -195,7 +258,10 @@ describe('SUB-3, SUB-4: snapshot and live without a seam', () => {
     const here = await scene({ env: { COALESCE_MS: '0' } });
     const { person, chatId } = here;
     const run = await here.turn();
-    const [a, b] = await Promise.all([person.do('chat:subscribe', { chatId }), person.do('chat:subscribe', { chatId, position: here.view.position })]);
+    const [a, b] = await Promise.all([
+      person.do('chat:subscribe', { chatId }),
+      person.do('chat:subscribe', { chatId, position: here.view.position }),
+    ]);
     expect([a.mode, b.mode]).toEqual(['snapshot', 'replay']);
     const messageId = await run.send('once');
     await until(() => here.view.text(run.requestId) === 'once', 'the text');
@@ -226,7 +292,10 @@ describe('SUB-4: coming back', () => {
     for (let round = 0; round < 5; round++) {
       await person.open();
       await person.follow(chatId);
-      expect(here.view.events.filter(({ type, requestId }) => type === 'message.created' && requestId === run.requestId).length).toBe(2);
+      expect(
+        here.view.events.filter(({ type, requestId }) => type === 'message.created' && requestId === run.requestId)
+          .length,
+      ).toBe(2);
       person.drop();
       await until(() => person.disconnectReason, 'the cut');
     }

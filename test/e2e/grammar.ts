@@ -79,6 +79,12 @@ export function expectGrammar(events: readonly ChatEvent[]): void {
         break;
     }
   }
-  expect([...phases].filter(([, phase]) => phase !== 'ended'), 'turns without an end').toEqual([]);
-  expect([...states].filter(([, state]) => state === 'open'), 'messages left open').toEqual([]);
+  expect(
+    [...phases].filter(([, phase]) => phase !== 'ended'),
+    'turns without an end',
+  ).toEqual([]);
+  expect(
+    [...states].filter(([, state]) => state === 'open'),
+    'messages left open',
+  ).toEqual([]);
 }

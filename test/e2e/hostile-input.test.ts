@@ -17,7 +17,7 @@ const SHAPES: readonly [string, string][] = [
   ['deep nesting', `,${deep}`],
   ['deep nesting where an id belongs', `,{"chatId":${deep},"requestId":${deep},"messageId":${deep}}`],
   ['wrong types', ',{"chatId":1,"requestId":[],"messageId":{},"input":false,"limit":"x","token":0,"ops":{},"seq":-1}'],
-  ['an id of an object\'s own', ',{"chatId":"__proto__","requestId":"constructor","messageId":"toString"}'],
+  ["an id of an object's own", ',{"chatId":"__proto__","requestId":"constructor","messageId":"toString"}'],
   ['a thousand arguments', ',{}'.repeat(1000)],
 ];
 
@@ -35,38 +35,46 @@ describe('CON-4, C07: whatever the arguments', () => {
   test.each([
     ['people', '', people],
     ['agents', '/agents', Object.keys(agentCommands)],
-  ])('CON-4: every command of %s answers every shape of arguments, while a stream of others runs without a gap', async (_who, namespace, names) => {
-    const here = await scene();
-    const run = await here.turn();
-    const messageId = await run.send('');
-    const raw = await RawSocket.open(here.url, { userId: 'mallory', ...(namespace ? { namespace } : {}) });
-    const head = (type: string) => `4${type}${namespace ? `${namespace},` : ''}`;
-    let sent = 0;
-    for (const name of [...names, 'nothing', '__proto__', 'toString', '']) {
-      for (const [what, shape] of SHAPES) {
-        const id = ++sent;
-        raw.send(`${head('2')}${id}["${name}"${shape}]`);
-        void run.append(messageId, `${id},`);
-        const packet = await raw.packet((text) => text.startsWith(`${head('3').slice(1)}${id}[`), `${name} with ${what}`);
-        expectAck((JSON.parse(packet.slice(packet.indexOf('['))) as [Ack<unknown>])[0], `${name} with ${what}`);
-        // The same without an ack, and with something else in its place: served, not answered.
-        raw.send(`${head('2')}["${name}"${shape}]`);
-        raw.send(`${head('2')}["${name}"${shape},"ack"]`);
+  ])(
+    'CON-4: every command of %s answers every shape of arguments, while a stream of others runs without a gap',
+    async (_who, namespace, names) => {
+      const here = await scene();
+      const run = await here.turn();
+      const messageId = await run.send('');
+      const raw = await RawSocket.open(here.url, { userId: 'mallory', ...(namespace ? { namespace } : {}) });
+      const head = (type: string) => `4${type}${namespace ? `${namespace},` : ''}`;
+      let sent = 0;
+      for (const name of [...names, 'nothing', '__proto__', 'toString', '']) {
+        for (const [what, shape] of SHAPES) {
+          const id = ++sent;
+          raw.send(`${head('2')}${id}["${name}"${shape}]`);
+          void run.append(messageId, `${id},`);
+          const packet = await raw.packet(
+            (text) => text.startsWith(`${head('3').slice(1)}${id}[`),
+            `${name} with ${what}`,
+          );
+          expectAck((JSON.parse(packet.slice(packet.indexOf('['))) as [Ack<unknown>])[0], `${name} with ${what}`);
+          // The same without an ack, and with something else in its place: served, not answered.
+          raw.send(`${head('2')}["${name}"${shape}]`);
+          raw.send(`${head('2')}["${name}"${shape},"ack"]`);
+        }
       }
-    }
-    raw.send(`${head('2')}[42,{}]`);
-    expect(raw.closed).toBeNull();
-    await run.close();
-    await here.person.ended(here.chatId, run.requestId);
-    expect(here.view.text(run.requestId)).toBe(Array.from({ length: sent }, (_, index) => `${index + 1},`).join(''));
-    await expectConsistent(here.url, here.chatId, [here.person]);
-  });
+      raw.send(`${head('2')}[42,{}]`);
+      expect(raw.closed).toBeNull();
+      await run.close();
+      await here.person.ended(here.chatId, run.requestId);
+      expect(here.view.text(run.requestId)).toBe(Array.from({ length: sent }, (_, index) => `${index + 1},`).join(''));
+      await expectConsistent(here.url, here.chatId, [here.person]);
+    },
+  );
 
   test('CON-4: a command without an ack function is served all the same', async () => {
     const { url, chatId, person } = await scene();
     const raw = await RawSocket.open(url);
     raw.send(`42["chat:update",{"chatId":"${chatId}","title":"silent"}]`);
-    raw.send(`42["turn:start",{"chatId":"${chatId}","input":"x","assistantId":"echo","requestId":"silent","metadata":{"delayMs":0}},"no function"]`);
+    raw.send(
+      `42["turn:start",{"chatId":"${chatId}","input":"x","assistantId":"echo","requestId":"silent","metadata":{"delayMs":0}},"no function"]`,
+    );
     await person.ended(chatId, 'silent');
     expect((await person.do('chat:get', { chatId })).chat.title).toBe('silent');
   });
@@ -76,7 +84,24 @@ describe('CON-4, C07: whatever the arguments', () => {
     const run = await here.turn();
     const messageId = await run.send('');
     const garbage: (string | Buffer)[] = [
-      '42{}', '42["disconnect"]', '42[', '42null', '42[{}]', '47', '4', 'x', '9', '451-["chat:get",{"_placeholder":true,"num":1}]', '4511-[]', '45-[]', Buffer.from([1, 2, 3]), `4${'5'.repeat(1000)}`, '42/nowhere,["chat:get"]', '430[]', '43', '44"x"',
+      '42{}',
+      '42["disconnect"]',
+      '42[',
+      '42null',
+      '42[{}]',
+      '47',
+      '4',
+      'x',
+      '9',
+      '451-["chat:get",{"_placeholder":true,"num":1}]',
+      '4511-[]',
+      '45-[]',
+      Buffer.from([1, 2, 3]),
+      `4${'5'.repeat(1000)}`,
+      '42/nowhere,["chat:get"]',
+      '430[]',
+      '43',
+      '44"x"',
     ];
     let sent = 0;
     for (const frame of garbage) {
@@ -86,7 +111,10 @@ describe('CON-4, C07: whatever the arguments', () => {
       await run.append(messageId, `${++sent},`);
       // Either it was closed, or it goes on as if nothing had been.
       raw.send('429999["chat:list",{}]');
-      await until(() => raw.closed !== null || raw.packets.some((packet) => packet.startsWith('39999')), `an end or an answer after ${String(frame)}`);
+      await until(
+        () => raw.closed !== null || raw.packets.some((packet) => packet.startsWith('39999')),
+        `an end or an answer after ${String(frame)}`,
+      );
     }
     expect(await here.person.ask('chat:get', { chatId: here.chatId })).toMatchObject({ ok: true });
     await run.close();

@@ -35,7 +35,7 @@ describe('section 8: how a stream of server-sent events ends', () => {
   test('SUB-5 a subscription that ends ends the response, after what was delivered', async () => {
     await using stream = await follow();
     stream.deliver({ chatId: 'c1', epoch: EPOCH, offset: 8, at: '2026-01-01T00:00:00.000Z', type: 'chat.deleted' });
-    stream.server.followings[0]!.subscriber.ended();
+    stream.server.followings[0]!.subscriber.ended('deleted');
     stream.deliver(chatEvent(9));
     await until(() => stream.reader.ended);
     expect(stream.reader.response.complete).toBe(true);
@@ -45,7 +45,7 @@ describe('section 8: how a stream of server-sent events ends', () => {
   test('a subscription that ended while it was answered ends at once', async () => {
     await using stream = await follow({
       subscribe: (_args, subscriber) => {
-        subscriber.ended();
+        subscriber.ended('deleted');
         return snapshot(7);
       },
     });

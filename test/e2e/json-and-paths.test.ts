@@ -38,8 +38,12 @@ async function after(run: Run, props: JsonObject, ...ops: Record<string, unknown
     run.seq = seq;
     return (error as Refused).error.code;
   }
-  const { messages } = await run.agent.do('message:list', { chatId: run.assignment?.chat.chatId, requestId: run.requestId });
-  return (messages as { messageId: string; props: JsonObject }[]).find((message) => message.messageId === messageId)!.props;
+  const { messages } = await run.agent.do('message:list', {
+    chatId: run.assignment?.chat.chatId,
+    requestId: run.requestId,
+  });
+  return (messages as { messageId: string; props: JsonObject }[]).find((message) => message.messageId === messageId)!
+    .props;
 }
 
 describe('DAT-2: what is JSON here', () => {
@@ -73,7 +77,10 @@ describe('DAT-2: what is JSON here', () => {
     ];
     for (const op of ops) {
       run.seq++;
-      expect(await run.agent.refused('turn:push', { ...run.frame, seq: run.seq--, ops: [op] }), JSON.stringify(op).slice(0, 60)).toMatchObject({ code: 'bad_request', details: { index: 0 } });
+      expect(
+        await run.agent.refused('turn:push', { ...run.frame, seq: run.seq--, ops: [op] }),
+        JSON.stringify(op).slice(0, 60),
+      ).toMatchObject({ code: 'bad_request', details: { index: 0 } });
     }
     for (const [command, args] of [
       ['chat:update', { chatId, metadata: tooDeep }],
@@ -99,8 +106,13 @@ describe('DAT-2: what is JSON here', () => {
     const raw = await RawSocket.open(here.url);
     for (const key of ['__proto__', 'prototype', 'constructor']) {
       const evil = `{"a":[{"${key}":{"polluted":1}}]}`;
-      expect(await raw.ask('chat:update', `{"chatId":"${chatId}","metadata":${evil}}`)).toMatchObject({ ok: false, error: { code: 'bad_request' } });
-      expect(await raw.ask('turn:start', `{"chatId":"${chatId}","input":{"type":"text","props":${evil}}}`)).toMatchObject({ ok: false, error: { code: 'bad_request' } });
+      expect(await raw.ask('chat:update', `{"chatId":"${chatId}","metadata":${evil}}`)).toMatchObject({
+        ok: false,
+        error: { code: 'bad_request' },
+      });
+      expect(
+        await raw.ask('turn:start', `{"chatId":"${chatId}","input":{"type":"text","props":${evil}}}`),
+      ).toMatchObject({ ok: false, error: { code: 'bad_request' } });
       const ops = [
         { op: 'send', type: 'text', props: JSON.parse(evil) as JsonObject },
         { op: 'space.set', key: 'k', value: JSON.parse(evil) as Json },
@@ -108,9 +120,17 @@ describe('DAT-2: what is JSON here', () => {
         { op: 'space.delete', key },
         { op: 'signal', name: 'n', data: JSON.parse(evil) as Json },
       ];
-      for (const op of ops) expect(await run.agent.refused('turn:push', { ...run.frame, seq: 1, ops: [op] }), `${op.op} ${key}`).toMatchObject({ code: 'bad_request' });
+      for (const op of ops)
+        expect(
+          await run.agent.refused('turn:push', { ...run.frame, seq: 1, ops: [op] }),
+          `${op.op} ${key}`,
+        ).toMatchObject({ code: 'bad_request' });
       for (const path of [key, `a.${key}`, `${key}.polluted`, `props.${key}`]) {
-        for (const op of [{ op: 'set', path, value: 1 }, { op: 'append', path, text: 'x' }, { op: 'merge', path, value: {} }]) {
+        for (const op of [
+          { op: 'set', path, value: 1 },
+          { op: 'append', path, text: 'x' },
+          { op: 'merge', path, value: {} },
+        ]) {
           expect(await after(run, {}, op), `${op.op} ${path}`).toBe('bad_request');
         }
       }
@@ -126,14 +146,39 @@ describe('DAT-2: what is JSON here', () => {
     const shared = { deep: true };
     const cyclic: Record<string, unknown> = {};
     cyclic['self'] = cyclic;
-    const bad: unknown[] = [NaN, Infinity, -Infinity, new Date(0), 1n, Symbol('s'), () => 1, [undefined], new Map(), cyclic, nested(100_000), nested(100_000, (inner) => [inner])];
+    const bad: unknown[] = [
+      NaN,
+      Infinity,
+      -Infinity,
+      new Date(0),
+      1n,
+      Symbol('s'),
+      () => 1,
+      [undefined],
+      new Map(),
+      cyclic,
+      nested(100_000),
+      nested(100_000, (inner) => [inner]),
+    ];
     const mixed = defineAssistant({
       assistantId: 'mixed',
       async run(ctx) {
-        const messageId = await ctx.send({ type: 'card', props: { ok: 1, gone: undefined as unknown as Json, twice: [shared, shared] } });
+        const messageId = await ctx.send({
+          type: 'card',
+          props: { ok: 1, gone: undefined as unknown as Json, twice: [shared, shared] },
+        });
         for (const value of bad) {
-          for (const work of [() => ctx.send({ type: 'card', props: { value: value as Json } }), () => ctx.set(messageId, 'x', value as Json), () => ctx.merge(messageId, { value: value as Json })]) {
-            outcomes.push(await work().then(() => 'taken', (error: unknown) => (error as { code?: string }).code ?? String(error)));
+          for (const work of [
+            () => ctx.send({ type: 'card', props: { value: value as Json } }),
+            () => ctx.set(messageId, 'x', value as Json),
+            () => ctx.merge(messageId, { value: value as Json }),
+          ]) {
+            outcomes.push(
+              await work().then(
+                () => 'taken',
+                (error: unknown) => (error as { code?: string }).code ?? String(error),
+              ),
+            );
           }
         }
       },
@@ -157,7 +202,10 @@ describe('DAT-2: what is JSON here', () => {
     const raw = await RawSocket.open(url);
     let written = 0;
     for (const depth of [1000, 10_000, 150_000]) {
-      for (const [open, shut] of [['[', ']'], ['{"":', '}']] as const) {
+      for (const [open, shut] of [
+        ['[', ']'],
+        ['{"":', '}'],
+      ] as const) {
         const deep = `${open.repeat(depth)}1${shut.repeat(depth)}`;
         for (const [command, args] of [
           ['chat:list', `[${deep}]`],
@@ -167,16 +215,28 @@ describe('DAT-2: what is JSON here', () => {
           ['chat:get', `{"chatId":${deep}}`],
           ['nothing', deep],
         ] as const) {
-          expect(await raw.ask(command, args), `${command} ${depth}`).toMatchObject({ ok: false, error: { code: 'bad_request' } });
+          expect(await raw.ask(command, args), `${command} ${depth}`).toMatchObject({
+            ok: false,
+            error: { code: 'bad_request' },
+          });
           await run.append(messageId, `${++written},`);
         }
         const body = `{"assistantId":"bot","metadata":{"a":${deep}}}`;
-        const answer = await fetch(`${url}/v1/chats`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
-        expect([answer.status, (await answer.json()) as object]).toMatchObject([400, { error: { code: 'bad_request' } }]);
+        const answer = await fetch(`${url}/v1/chats`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body,
+        });
+        expect([answer.status, (await answer.json()) as object]).toMatchObject([
+          400,
+          { error: { code: 'bad_request' } },
+        ]);
       }
     }
     // An unknown field is not looked into; a binary placeholder makes the parser walk.
-    expect(await raw.ask('chat:list', `{"more":${'['.repeat(100_000)}${']'.repeat(100_000)}}`)).toMatchObject({ ok: true });
+    expect(await raw.ask('chat:list', `{"more":${'['.repeat(100_000)}${']'.repeat(100_000)}}`)).toMatchObject({
+      ok: true,
+    });
     const walker = await RawSocket.open(url);
     walker.send(`451-["chat:list",${'['.repeat(100_000)}${']'.repeat(100_000)},{"_placeholder":true,"num":0}]`);
     walker.send(Buffer.from('x'));
@@ -189,9 +249,16 @@ describe('DAT-2: what is JSON here', () => {
   test('DAT-2: numbers that are not finite cannot come in by JSON text either', async () => {
     const { url, chatId } = await scene();
     const raw = await RawSocket.open(url);
-    expect(await raw.ask('chat:update', `{"chatId":"${chatId}","metadata":{"a":1e999}}`)).toMatchObject({ ok: false, error: { code: 'bad_request' } });
-    expect(await raw.ask('chat:update', `{"chatId":"${chatId}","metadata":{"a":-0.0,"b":1e21,"c":5e-324}}`)).toMatchObject({ ok: true });
-    expect(await raw.ask('chat:get', `{"chatId":"${chatId}"}`)).toMatchObject({ data: { chat: { metadata: { a: 0, b: 1e21, c: 5e-324 } } } });
+    expect(await raw.ask('chat:update', `{"chatId":"${chatId}","metadata":{"a":1e999}}`)).toMatchObject({
+      ok: false,
+      error: { code: 'bad_request' },
+    });
+    expect(
+      await raw.ask('chat:update', `{"chatId":"${chatId}","metadata":{"a":-0.0,"b":1e21,"c":5e-324}}`),
+    ).toMatchObject({ ok: true });
+    expect(await raw.ask('chat:get', `{"chatId":"${chatId}"}`)).toMatchObject({
+      data: { chat: { metadata: { a: 0, b: 1e21, c: 5e-324 } } },
+    });
   });
 });
 
@@ -213,7 +280,12 @@ describe('DAT-2: paths', () => {
     ['a name on a list', { rows: [] }, [set('rows.length', 0)], 'bad_request'],
     ['a number is a name on an object', { a: {} }, [set('a.0', 'x')], { a: { 0: 'x' } }],
     ['appending to a missing path creates the text', {}, [append('a.b')], { a: { b: 'x' } }],
-    ['appending without a path is to content', { content: 'a' }, [{ op: 'append', text: 'b' }, append('', 'c')], { content: 'abc' }],
+    [
+      'appending without a path is to content',
+      { content: 'a' },
+      [{ op: 'append', text: 'b' }, append('', 'c')],
+      { content: 'abc' },
+    ],
     ['appending in a list', { rows: ['a'] }, [append('rows.0', 'b'), append('rows.1', 'c')], { rows: ['ab', 'c'] }],
     ['appending to a number', { a: 1 }, [append('a')], 'bad_request'],
     ['appending to null', { a: null }, [append('a')], 'bad_request'],
@@ -222,9 +294,19 @@ describe('DAT-2: paths', () => {
     ['a path through a text', { a: 'x' }, [set('a.b')], 'bad_request'],
     ['a path through a number', { a: 1 }, [append('a.b')], 'bad_request'],
     ['a path through a boolean', { a: false }, [merge({}, 'a.b')], 'bad_request'],
-    ['a leading props. is dropped', {}, [set('props.a'), append('props.b'), merge({ d: 1 }, 'props.c')], { a: 1, b: 'x', c: { d: 1 } }],
+    [
+      'a leading props. is dropped',
+      {},
+      [set('props.a'), append('props.b'), merge({ d: 1 }, 'props.c')],
+      { a: 1, b: 'x', c: { d: 1 } },
+    ],
     ['only the first one', {}, [set('props.props.a')], { props: { a: 1 } }],
-    ['merge goes deep, lists and scalars replace', { a: { b: 1, c: [1, 2] } }, [merge({ a: { c: [3], d: 'e' } })], { a: { b: 1, c: [3], d: 'e' } }],
+    [
+      'merge goes deep, lists and scalars replace',
+      { a: { b: 1, c: [1, 2] } },
+      [merge({ a: { c: [3], d: 'e' } })],
+      { a: { b: 1, c: [3], d: 'e' } },
+    ],
     ['a merged null replaces', { a: { b: 1 } }, [merge({ a: null })], { a: null }],
     ['merge at a path', { a: { b: { c: 1 } } }, [merge({ d: 2 }, 'a.b')], { a: { b: { c: 1, d: 2 } } }],
     ['merge of an object into a scalar replaces it', { a: 1 }, [merge({ b: 2 }, 'a')], { a: { b: 2 } }],
@@ -237,13 +319,19 @@ describe('DAT-2: paths', () => {
     ['props. alone is as no path', {}, [append('props.'), merge({ a: 1 }, 'props.')], { content: 'x', a: 1 }],
     ['64 segments', {}, [set(segments(64), 'x')], pathObject(64)],
     ['65 segments', {}, [set(segments(65), 'x')], 'bad_request'],
-    ['names that objects have anyway', {}, [set('toString', 1), append('hasOwnProperty')], JSON.parse('{"toString":1,"hasOwnProperty":"x"}') as JsonObject],
+    [
+      'names that objects have anyway',
+      {},
+      [set('toString', 1), append('hasOwnProperty')],
+      JSON.parse('{"toString":1,"hasOwnProperty":"x"}') as JsonObject,
+    ],
   ];
 
   test('DAT-2: what each op does at each kind of path, live and stored', async () => {
     const here = await scene();
     const run = await here.turn();
-    for (const [what, props, ops, expected] of table) expect.soft(await after(run, props, ...ops), what).toEqual(expected);
+    for (const [what, props, ops, expected] of table)
+      expect.soft(await after(run, props, ...ops), what).toEqual(expected);
     await run.close();
     await here.person.ended(here.chatId, run.requestId);
     const history = await expectConsistent(here.url, here.chatId, [here.person]);
@@ -261,6 +349,10 @@ describe('DAT-2: paths', () => {
     const here = await scene();
     const run = await here.turn();
     const messageId = await run.send('x');
-    expect(await refusal(run.push({ op: 'append', messageId, text: 'a' }, { op: 'append', messageId, text: 'b', path: 'content.b' }))).toMatchObject({ code: 'bad_request', details: { index: 1 } });
+    expect(
+      await refusal(
+        run.push({ op: 'append', messageId, text: 'a' }, { op: 'append', messageId, text: 'b', path: 'content.b' }),
+      ),
+    ).toMatchObject({ code: 'bad_request', details: { index: 1 } });
   });
 });

@@ -12,7 +12,12 @@ const appended = (events: readonly ChatEvent[]) =>
 
 describe('SUB-6: coalescing', () => {
   const LONG = { COALESCE_MS: '200' };
-  const append = (messageId: string, text: string, path = 'content'): OpInput => ({ op: 'append', messageId, text, path });
+  const append = (messageId: string, text: string, path = 'content'): OpInput => ({
+    op: 'append',
+    messageId,
+    text,
+    path,
+  });
 
   test('SUB-6: the first append goes at once, the others of its window as one event', async () => {
     const here = await scene({ env: LONG });
@@ -26,17 +31,36 @@ describe('SUB-6: coalescing', () => {
     for (let index = 100; index < 110; index++) await run.append(messageId, `${index},`);
     await until(() => here.view.text(run.requestId).endsWith('109,'), 'the window');
     const rest = Array.from({ length: 109 }, (_, index) => `${index + 1},`).join('');
-    expect(appended(here.view.events)).toEqual([['content', 0, '0,'], ['content', 2, rest]]);
+    expect(appended(here.view.events)).toEqual([
+      ['content', 0, '0,'],
+      ['content', 2, rest],
+    ]);
   });
 
   test('SUB-6: each path of each message has its own text; another event of the chat flushes them first', async () => {
     const here = await scene({ env: LONG });
     const run = await here.turn();
     const [one, two] = [await run.send(''), await run.send('')];
-    await run.push(append(one, 'a1'), append(one, 'b1', 'b'), append(one, 'a2'), append(two, 'c1'), append(one, 'b2', 'b'), append(two, 'c2'), { op: 'set', messageId: two, path: 'done', value: true }, append(one, 'a3'), append(one, 'a4'));
+    await run.push(
+      append(one, 'a1'),
+      append(one, 'b1', 'b'),
+      append(one, 'a2'),
+      append(two, 'c1'),
+      append(one, 'b2', 'b'),
+      append(two, 'c2'),
+      { op: 'set', messageId: two, path: 'done', value: true },
+      append(one, 'a3'),
+      append(one, 'a4'),
+    );
     await here.person.do('chat:update', { chatId: here.chatId, title: 'flush' });
     await until(() => here.view.view?.chat.title === 'flush', 'the other event');
-    const told = here.view.events.flatMap((event) => (event.type === 'message.appended' ? [event.text] : event.type === 'message.set' || event.type === 'chat.updated' ? [event.type] : []));
+    const told = here.view.events.flatMap((event) =>
+      event.type === 'message.appended'
+        ? [event.text]
+        : event.type === 'message.set' || event.type === 'chat.updated'
+          ? [event.type]
+          : [],
+    );
     expect(told).toEqual(['a1', 'b1b2', 'a2', 'c1c2', 'message.set', 'a3a4', 'chat.updated']);
   });
 
@@ -62,7 +86,10 @@ describe('SUB-6: coalescing', () => {
     await until(() => here.view.text(run.requestId).length === 100, 'the text');
     await run.append(messageId, 'y');
     await until(() => here.view.text(run.requestId).length === 101, 'the text');
-    expect(appended(here.view.events)).toEqual([['content', 0, 'x'.repeat(100)], ['content', 100, 'y']]);
+    expect(appended(here.view.events)).toEqual([
+      ['content', 0, 'x'.repeat(100)],
+      ['content', 100, 'y'],
+    ]);
   });
 
   test('C49: what goes over the wire is about as long as the text, however many appends it took', async () => {
@@ -73,7 +100,8 @@ describe('SUB-6: coalescing', () => {
       const before = raw.bytes;
       const run = await here.turn();
       const messageId = await run.send('');
-      for (let pushed = 0; pushed < appends; pushed += 100) await run.push(...Array.from({ length: 100 }, () => append(messageId, '0123456789')));
+      for (let pushed = 0; pushed < appends; pushed += 100)
+        await run.push(...Array.from({ length: 100 }, () => append(messageId, '0123456789')));
       await run.close();
       await raw.packet((packet) => packet.includes('"turn.ended"') && packet.includes(run.requestId), 'the end');
       raw.ws.terminate();
@@ -92,10 +120,16 @@ describe('SUB-8: presence and signals', () => {
     await person.do('chat:update', { chatId, public: true });
     const users = (who: Person) => who.presences.at(-1)?.users;
     await until(() => users(person)?.length === 1, 'oneself');
-    const [two, three] = [await new Person(url, { userId: 'two' }).open(), await new Person(url, { userId: 'two' }).open()];
+    const [two, three] = [
+      await new Person(url, { userId: 'two' }).open(),
+      await new Person(url, { userId: 'two' }).open(),
+    ];
     await two.follow(chatId);
     await until(() => users(person)?.length === 2, 'the second');
-    expect(users(person)).toEqual([{ userId: 'local', typing: false }, { userId: 'two', typing: false }]);
+    expect(users(person)).toEqual([
+      { userId: 'local', typing: false },
+      { userId: 'two', typing: false },
+    ]);
     const told = person.presences.length;
     expect((await three.do('chat:subscribe', { chatId })).presence).toEqual(users(person));
     expect(await person.do('typing', { chatId, typing: true })).toEqual({});
@@ -113,37 +147,53 @@ describe('SUB-8: presence and signals', () => {
     const fourth = await new Person(url, { userId: 'two' }).open();
     expect((await fourth.do('chat:subscribe', { chatId })).presence).toContainEqual({ userId: 'local', typing: true });
     person.drop();
-    await until(() => fourth.presences.at(-1)?.users.every(({ typing }) => !typing), 'a typist who is gone types no more');
+    await until(
+      () => fourth.presences.at(-1)?.users.every(({ typing }) => !typing),
+      'a typist who is gone types no more',
+    );
     expect(await fourth.refused('typing', { chatId, typing: true })).toMatchObject({ code: 'forbidden' });
     expect(await fourth.refused('typing', { chatId })).toMatchObject({ code: 'bad_request' });
   });
 
-  test.each([true, false])('SUB-8: signals reach those who follow now, in their place among the events; they are not stored, numbered or replayed (direct fan-out: %s)', async (isDirectFanOut) => {
-    const here = await scene({ isDirectFanOut });
-    const { url, chatId, person } = here;
-    const run = await here.turn();
-    const messageId = await run.send('');
-    const order: string[] = [];
-    person.socket.on('signal', ({ name }: { name: string }) => order.push(name));
-    person.socket.on('events', (batch: ChatEvent[]) => order.push(...batch.flatMap((event) => ('text' in event ? [event.text] : []))));
-    const position = here.view.position;
-    await run.push({ op: 'append', messageId, text: 'a' }, { op: 'append', messageId, text: 'b' }, { op: 'signal', name: 's1', data: { n: 1 } }, { op: 'append', messageId, text: 'c' }, { op: 'send', type: 'event', props: { name: 's2', n: 2 } }, { op: 'append', messageId, text: 'd' }, { op: 'send', type: 'event', props: { n: 3 } });
-    const late = await new Person(url).open();
-    await late.follow(chatId);
-    await run.close();
-    await person.ended(chatId, run.requestId);
-    expect(order.join('')).toBe('abs1cs2devent');
-    expect(person.signals).toEqual([
-      { chatId, requestId: run.requestId, name: 's1', data: { n: 1 } },
-      { chatId, requestId: run.requestId, name: 's2', data: { name: 's2', n: 2 } },
-      { chatId, requestId: run.requestId, name: 'event', data: { n: 3 } },
-    ]);
-    expect(late.signals).toEqual([]);
-    const replay = await late.do('chat:subscribe', { chatId, position });
-    expect(JSON.stringify(replay.events)).not.toContain('"n":');
-    const history = await expectConsistent(url, chatId, [person, late]);
-    expect(history.map(({ sequence }) => sequence)).toEqual([1, 2]);
-  });
+  test.each([true, false])(
+    'SUB-8: signals reach those who follow now, in their place among the events; they are not stored, numbered or replayed (direct fan-out: %s)',
+    async (isDirectFanOut) => {
+      const here = await scene({ isDirectFanOut });
+      const { url, chatId, person } = here;
+      const run = await here.turn();
+      const messageId = await run.send('');
+      const order: string[] = [];
+      person.socket.on('signal', ({ name }: { name: string }) => order.push(name));
+      person.socket.on('events', (batch: ChatEvent[]) =>
+        order.push(...batch.flatMap((event) => ('text' in event ? [event.text] : []))),
+      );
+      const position = here.view.position;
+      await run.push(
+        { op: 'append', messageId, text: 'a' },
+        { op: 'append', messageId, text: 'b' },
+        { op: 'signal', name: 's1', data: { n: 1 } },
+        { op: 'append', messageId, text: 'c' },
+        { op: 'send', type: 'event', props: { name: 's2', n: 2 } },
+        { op: 'append', messageId, text: 'd' },
+        { op: 'send', type: 'event', props: { n: 3 } },
+      );
+      const late = await new Person(url).open();
+      await late.follow(chatId);
+      await run.close();
+      await person.ended(chatId, run.requestId);
+      expect(order.join('')).toBe('abs1cs2devent');
+      expect(person.signals).toEqual([
+        { chatId, requestId: run.requestId, name: 's1', data: { n: 1 } },
+        { chatId, requestId: run.requestId, name: 's2', data: { name: 's2', n: 2 } },
+        { chatId, requestId: run.requestId, name: 'event', data: { n: 3 } },
+      ]);
+      expect(late.signals).toEqual([]);
+      const replay = await late.do('chat:subscribe', { chatId, position });
+      expect(JSON.stringify(replay.events)).not.toContain('"n":');
+      const history = await expectConsistent(url, chatId, [person, late]);
+      expect(history.map(({ sequence }) => sequence)).toEqual([1, 2]);
+    },
+  );
 
   test('SUB-8: signals and presence of one chat are not heard in another', async () => {
     const here = await scene();

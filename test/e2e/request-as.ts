@@ -5,11 +5,18 @@ import { Refused, type As } from '../harness/peer.js';
 export function headersOf(as: As): Record<string, string> {
   const { userId, teamId, tenantId, roles } = as;
   const said = { 'x-user-id': userId, 'x-team-id': teamId, 'x-tenant-id': tenantId, 'x-roles': roles?.join(',') };
-  return Object.fromEntries(Object.entries(said).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+  return Object.fromEntries(
+    Object.entries(said).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
 }
 
 /** A command over HTTP, as the table of commands says. @throws {Refused} */
-export async function requestAs(url: string, as: As, name: CommandName, args: Record<string, unknown>): Promise<unknown> {
+export async function requestAs(
+  url: string,
+  as: As,
+  name: CommandName,
+  args: Record<string, unknown>,
+): Promise<unknown> {
   const { http } = commands[name];
   if (!http) throw new Error(`${name} has no route`);
   const rest = { ...args };
@@ -20,7 +27,8 @@ export async function requestAs(url: string, as: As, name: CommandName, args: Re
   });
   const isQuery = http.method === 'get' || http.method === 'delete';
   const query = new URLSearchParams();
-  if (isQuery) for (const [key, value] of Object.entries(rest)) query.set(key === 'messageIds' ? 'ids' : key, String(value));
+  if (isQuery)
+    for (const [key, value] of Object.entries(rest)) query.set(key === 'messageIds' ? 'ids' : key, String(value));
   const response = await fetch(`${url}${path}${isQuery ? `?${query}` : ''}`, {
     method: http.method.toUpperCase(),
     headers: { ...headersOf(as), ...(isQuery ? {} : { 'content-type': 'application/json' }) },

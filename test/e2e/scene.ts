@@ -12,7 +12,7 @@ export interface Scene {
   readonly chatId: string;
   readonly view: FollowedChat;
   /** Starts a turn that the agent holds. */
-  turn(more?: Record<string, unknown>): Promise<Run>;
+  readonly turn: (more?: Record<string, unknown>) => Promise<Run>;
 }
 
 export async function scene(options: ServerOptions = {}): Promise<Scene> {

@@ -20,7 +20,12 @@ const MiB = 1024 * 1024;
 /** The value on the line that begins so. */
 async function gauge(url: string, name: string): Promise<number> {
   const lines = (await (await fetch(`${url}/metrics`)).text()).split('\n');
-  const value = Number(lines.find((line) => line.startsWith(`turnstream_${name} `))?.split(' ').at(-1));
+  const value = Number(
+    lines
+      .find((line) => line.startsWith(`turnstream_${name} `))
+      ?.split(' ')
+      .at(-1),
+  );
   expect(value, name).not.toBeNaN();
   return value;
 }
@@ -45,7 +50,8 @@ async function fillUntil(run: Run, messageId: string, isReached: () => Promise<b
 }
 
 /** Writes until so much waits at the server for one who does not read. */
-const fill = (url: string, run: Run, messageId: string, bytes: number) => fillUntil(run, messageId, async () => (await waitingBytes(url)) > bytes);
+const fill = (url: string, run: Run, messageId: string, bytes: number) =>
+  fillUntil(run, messageId, async () => (await waitingBytes(url)) > bytes);
 
 const goawayOf = async (raw: RawSocket): Promise<Goaway[]> => {
   raw.resume();
@@ -54,36 +60,39 @@ const goawayOf = async (raw: RawSocket): Promise<Goaway[]> => {
 };
 
 describe('SUB-7: one who does not read', () => {
-  test.each([true, false])('SUB-7: is let go when nothing has moved for 10 s, slows nobody else, and comes back by position (direct fan-out: %s)', async (isDirectFanOut) => {
-    const clock = forwardClock();
-    const here = await scene({ clock, isDirectFanOut });
-    const { url, person, chatId, view } = here;
-    const raw = await stuckReader(here);
-    const run = await here.turn();
-    const messageId = await run.send('');
-    await fill(url, run, messageId, MiB);
-    clock.skip(9000);
-    const began = performance.now();
-    await run.push({ op: 'set', messageId, path: 'n', value: 1 });
-    await until(() => view.messages.at(-1)?.props['n'] === 1, 'a reader who reads');
-    expect(performance.now() - began).toBeLessThan(1000);
-    expect(await waitingBytes(url)).toBeGreaterThan(MiB);
-    expect(raw.closed).toBeNull();
-    clock.skip(1001);
-    await run.push({ op: 'set', messageId, path: 'n', value: 2 });
-    await until(async () => (await waitingBytes(url)) === 0, 'the end of the wait');
-    expect(await goawayOf(raw)).toEqual([{ code: 'slow_consumer', reconnect: true }]);
-    await run.close();
-    await person.ended(chatId, run.requestId);
-    // What it read is whole and in order; from there it goes on.
-    const offsets = raw.bodies<ChatEvent[]>('events').flatMap((batch) => batch.map(({ offset }) => offset));
-    expect(offsets).toEqual(offsets.map((_, index) => offsets[0]! + index));
-    const back = await new Person(url).open();
-    const position = { epoch: view.position!.epoch, offset: offsets.at(-1)! };
-    const answer = await back.do<SubscribeResult>('chat:subscribe', { chatId, position });
-    expect(answer.position).toEqual(view.position);
-    await expectConsistent(url, chatId, [person]);
-  });
+  test.each([true, false])(
+    'SUB-7: is let go when nothing has moved for 10 s, slows nobody else, and comes back by position (direct fan-out: %s)',
+    async (isDirectFanOut) => {
+      const clock = forwardClock();
+      const here = await scene({ clock, isDirectFanOut });
+      const { url, person, chatId, view } = here;
+      const raw = await stuckReader(here);
+      const run = await here.turn();
+      const messageId = await run.send('');
+      await fill(url, run, messageId, MiB);
+      clock.skip(9000);
+      const began = performance.now();
+      await run.push({ op: 'set', messageId, path: 'n', value: 1 });
+      await until(() => view.messages.at(-1)?.props['n'] === 1, 'a reader who reads');
+      expect(performance.now() - began).toBeLessThan(1000);
+      expect(await waitingBytes(url)).toBeGreaterThan(MiB);
+      expect(raw.closed).toBeNull();
+      clock.skip(1001);
+      await run.push({ op: 'set', messageId, path: 'n', value: 2 });
+      await until(async () => (await waitingBytes(url)) === 0, 'the end of the wait');
+      expect(await goawayOf(raw)).toEqual([{ code: 'slow_consumer', reconnect: true }]);
+      await run.close();
+      await person.ended(chatId, run.requestId);
+      // What it read is whole and in order; from there it goes on.
+      const offsets = raw.bodies<ChatEvent[]>('events').flatMap((batch) => batch.map(({ offset }) => offset));
+      expect(offsets).toEqual(offsets.map((_, index) => offsets[0]! + index));
+      const back = await new Person(url).open();
+      const position = { epoch: view.position!.epoch, offset: offsets.at(-1)! };
+      const answer = await back.do<SubscribeResult>('chat:subscribe', { chatId, position });
+      expect(answer.position).toEqual(view.position);
+      await expectConsistent(url, chatId, [person]);
+    },
+  );
 
   test('SUB-7: is let go at once when 16 times as much waits', async () => {
     const here = await scene({ env: { MAX_OUTBOX_BYTES: '65536' } });
@@ -125,7 +134,10 @@ describe('SUB-7: one who does not read', () => {
     const run = await here.turn();
     await run.send(BIG);
     const agentId = 'hungry';
-    const raw = await RawSocket.open(here.url, { roles: ['user', 'agent'], namespace: namespace === '/' ? '' : namespace });
+    const raw = await RawSocket.open(here.url, {
+      roles: ['user', 'agent'],
+      namespace: namespace === '/' ? '' : namespace,
+    });
     const head = namespace === '/' ? '42' : `42${namespace},`;
     raw.send(`${head}0["agent:attach",{"agentId":"${agentId}","assistants":[{"assistantId":"hungry"}]}]`);
     await here.person.start(here.chatId, 'x', { assistantId: 'hungry', onBusy: 'parallel' });

@@ -45,7 +45,10 @@ describe('DAT-1: text is well-formed, and no pair is ever broken', () => {
     const text = `${FAMILY}𠀀𠮷é${FAMILY}`;
     const run = await here.turn();
     const one = uid('m');
-    await run.push({ op: 'send', messageId: one, type: 'text', props: {} }, ...text.split('').map((unit) => ({ op: 'append' as const, messageId: one, text: unit })));
+    await run.push(
+      { op: 'send', messageId: one, type: 'text', props: {} },
+      ...text.split('').map((unit) => ({ op: 'append' as const, messageId: one, text: unit })),
+    );
     const many = await run.send('');
     for (const unit of text.split('')) await run.append(many, unit);
     await closed(here, run);
@@ -87,8 +90,15 @@ describe('DAT-1: text is well-formed, and no pair is ever broken', () => {
     await closed(here, run);
     expect(await textOf(here, messageId)).toBe('c\ufffd');
     expect(props).not.toHaveProperty('a');
-    const shown = here.view.events.flatMap((event) => (event.type === 'message.appended' ? [[event.path, event.text]] : []));
-    expect(shown).toEqual([['b', 'b'], ['a', '😀'], ['b', '\ufffd'], ['content', '\ufffd']]);
+    const shown = here.view.events.flatMap((event) =>
+      event.type === 'message.appended' ? [[event.path, event.text]] : [],
+    );
+    expect(shown).toEqual([
+      ['b', 'b'],
+      ['a', '😀'],
+      ['b', '\ufffd'],
+      ['content', '\ufffd'],
+    ]);
   });
 
   test('C26: what people write comes back well-formed from every place that takes text', async () => {
@@ -99,14 +109,27 @@ describe('DAT-1: text is well-formed, and no pair is ever broken', () => {
     const { chat } = await person.do('chat:create', { assistantId: 'bot', title: bad, metadata: { [bad]: [bad] } });
     expect(chat).toMatchObject({ title: good, metadata: { [good]: [good] } });
     expect((await person.do('chat:get', { chatId: chat.chatId })).chat).toEqual(chat);
-    const { chat: updated } = await person.do('chat:update', { chatId, title: bad, mode: bad, metadata: { [bad]: bad } });
+    const { chat: updated } = await person.do('chat:update', {
+      chatId,
+      title: bad,
+      mode: bad,
+      metadata: { [bad]: bad },
+    });
     expect(updated).toMatchObject({ title: good, mode: good, metadata: { [good]: good } });
     const found = await person.do('chat:list', { keywords: bad });
-    expect(found.data.map((one: { title: string }) => one.title)).toEqual([good, good]);
-    const { turn, messages } = await person.start(chatId, { type: 'text', props: { content: bad, [bad]: [bad] }, metadata: { [bad]: bad } }, { metadata: { [bad]: bad } });
+    expect(found.data.map((one) => one.title)).toEqual([good, good]);
+    const { turn, messages } = await person.start(
+      chatId,
+      { type: 'text', props: { content: bad, [bad]: [bad] }, metadata: { [bad]: bad } },
+      { metadata: { [bad]: bad } },
+    );
     expect(turn.metadata).toEqual({ [good]: good });
     expect(messages[0]).toMatchObject({ props: { content: good, [good]: [good] }, metadata: { [good]: good } });
-    const { message } = await person.do('message:update', { messageId: messages[0]!.messageId, props: { content: bad }, metadata: { [bad]: bad } });
+    const { message } = await person.do('message:update', {
+      messageId: messages[0]!.messageId,
+      props: { content: bad },
+      metadata: { [bad]: bad },
+    });
     expect(message).toMatchObject({ props: { content: good }, metadata: { [good]: good } });
     await expectConsistent(here.url, chatId, [person]);
     for (const refused of [{ assistantId: 'bot', chatId: bad }, { assistantId: bad }]) {
@@ -150,13 +173,26 @@ describe('DAT-1: text is well-formed, and no pair is ever broken', () => {
     await person.ended(chatId, run.requestId);
     const history = await expectConsistent(here.url, chatId, [person]);
     expect(history.at(-1)).toMatchObject({
-      props: { content: good, [good]: good, merged: { [good]: good }, set: { [good]: [good] }, [`appended${good}`]: good },
+      props: {
+        content: good,
+        [good]: good,
+        merged: { [good]: good },
+        set: { [good]: [good] },
+        [`appended${good}`]: good,
+      },
       metadata: { [good]: good },
     });
     expect(person.signals.map(({ name, data }) => ({ name, data }))).toEqual([{ name: good, data: { [good]: good } }]);
     const { steps } = await person.do('step:list', { requestId: run.requestId });
-    expect(steps[0]).toMatchObject({ input: { [good]: good }, output: good, error: { [good]: good }, spaceSnapshot: { [good]: { [good]: good } } });
-    expect(await agent.refused('turn:open', { chatId: uid('c'), assistantId: 'bot', createChat: { createdBy: bad } })).toMatchObject({ code: 'bad_request' });
+    expect(steps[0]).toMatchObject({
+      input: { [good]: good },
+      output: good,
+      error: { [good]: good },
+      spaceSnapshot: { [good]: { [good]: good } },
+    });
+    expect(
+      await agent.refused('turn:open', { chatId: uid('c'), assistantId: 'bot', createChat: { createdBy: bad } }),
+    ).toMatchObject({ code: 'bad_request' });
   });
 
   test('DAT-1: a name that an agent gives its assistant is greeted with well-formed', async () => {
@@ -179,7 +215,10 @@ describe('TRN-4: what an assistant writes is what there is', () => {
     expect(late.messages.at(-1)?.props['content']).toBe('Hello world');
     await run.append(messageId, '!');
     const shorter = await run.send('a long first draft');
-    await run.push({ op: 'replace', messageId: shorter, props: { content: 'No' } }, { op: 'append', messageId: shorter, text: 'w' });
+    await run.push(
+      { op: 'replace', messageId: shorter, props: { content: 'No' } },
+      { op: 'append', messageId: shorter, text: 'w' },
+    );
     await closed(here, run);
     expect([await textOf(here, messageId), await textOf(here, shorter)]).toEqual(['Hello world!', 'Now']);
   });
@@ -193,7 +232,10 @@ describe('TRN-4: what an assistant writes is what there is', () => {
     for (const piece of pieces) await run.append(messageId, piece);
     await run.append(messageId, whole);
     const together = uid('m');
-    await run.push({ op: 'send', messageId: together, type: 'text', props: {} }, ...pieces.map((text) => ({ op: 'append' as const, messageId: together, text })));
+    await run.push(
+      { op: 'send', messageId: together, type: 'text', props: {} },
+      ...pieces.map((text) => ({ op: 'append' as const, messageId: together, text })),
+    );
     await closed(here, run);
     expect(await textOf(here, messageId)).toBe(whole + whole);
     expect(await textOf(here, together)).toBe(whole);
@@ -202,15 +244,20 @@ describe('TRN-4: what an assistant writes is what there is', () => {
   test('C38: three messages of one turn and three of another, interleaved, never mix', async () => {
     const here = await scene();
     const runs = [await here.turn(), await here.turn({ onBusy: 'parallel' })];
-    const ids = await Promise.all(runs.flatMap((run) => [run, run, run].map(async (one) => ({ run: one, messageId: await one.send('') }))));
+    const ids = await Promise.all(
+      runs.flatMap((run) => [run, run, run].map(async (one) => ({ run: one, messageId: await one.send('') }))),
+    );
     const pushes: Promise<unknown>[] = [];
     for (let round = 1; round <= 30; round++) {
-      for (const [index, { run, messageId }] of ids.entries()) pushes.push(run.append(messageId, `${'abcdef'[index]}${round},`));
+      for (const [index, { run, messageId }] of ids.entries())
+        pushes.push(run.append(messageId, `${'abcdef'[index]}${round},`));
     }
     await Promise.all(pushes);
     for (const run of runs) await closed(here, run);
     for (const [index, { messageId }] of ids.entries()) {
-      expect(await textOf(here, messageId)).toBe(Array.from({ length: 30 }, (_, round) => `${'abcdef'[index]}${round + 1},`).join(''));
+      expect(await textOf(here, messageId)).toBe(
+        Array.from({ length: 30 }, (_, round) => `${'abcdef'[index]}${round + 1},`).join(''),
+      );
     }
   });
 
@@ -221,7 +268,12 @@ describe('TRN-4: what an assistant writes is what there is', () => {
     const reader = await new Person(here.url).open();
     let isDone = false;
     const reading = (async () => {
-      while (!isDone) await Promise.all([reader.do('message:list', { chatId: here.chatId }), reader.do('chat:list'), here.person.do('turn:list', { chatId: here.chatId })]);
+      while (!isDone)
+        await Promise.all([
+          reader.do('message:list', { chatId: here.chatId }),
+          reader.do('chat:list'),
+          here.person.do('turn:list', { chatId: here.chatId }),
+        ]);
     })();
     const appends = Array.from({ length: 500 }, (_, index) => run.append(messageId, `${index},`));
     await until(() => here.view.messages.at(-1)?.props['content'] !== '', 'the first append');

@@ -14,7 +14,8 @@ async function broken(here: Scene, text = 'half'): Promise<Run> {
   return run;
 }
 
-const contents = (messages: readonly { props: Record<string, unknown> }[]) => messages.map(({ props }) => props['content']);
+const contents = (messages: readonly { props: Record<string, unknown> }[]) =>
+  messages.map(({ props }) => props['content']);
 
 describe('TRN-9: turn:resume', () => {
   test('starts the next attempt of the same turn; the root frame keeps its stackId; the input is not stored again', async () => {
@@ -22,7 +23,10 @@ describe('TRN-9: turn:resume', () => {
     const { person, chatId, agent } = here;
     const run = await broken(here);
     const answer = await person.do('turn:resume', { requestId: run.requestId });
-    expect(answer).toMatchObject({ duplicate: false, turn: { requestId: run.requestId, attempt: 2, stopReason: null, error: null, endedAt: null } });
+    expect(answer).toMatchObject({
+      duplicate: false,
+      turn: { requestId: run.requestId, attempt: 2, stopReason: null, error: null, endedAt: null },
+    });
     const next = await agent.run(run.requestId, 2);
     expect(next.stackId).toBe(run.stackId);
     expect(next.assignment?.input).toEqual(run.assignment?.input);
@@ -53,7 +57,12 @@ describe('TRN-9: turn:resume', () => {
     expect(about).toEqual(['message.deleted', 'message.created']);
     await next.close();
     await person.ended(chatId, run.requestId, 2);
-    expect(rows(here.server.dataDir, "SELECT count(*) AS n FROM agent_message WHERE role = 'assistant' AND deleted_at IS NULL")).toEqual([{ n: 1 }]);
+    expect(
+      rows(
+        here.server.dataDir,
+        "SELECT count(*) AS n FROM agent_message WHERE role = 'assistant' AND deleted_at IS NULL",
+      ),
+    ).toEqual([{ n: 1 }]);
     expect(contents(await expectConsistent(url, chatId, [person]))).toEqual(['go', 'three']);
   });
 
@@ -113,15 +122,30 @@ describe('TRN-9: turn:resume', () => {
     const run = await broken(here);
     const { requestId } = run;
     for (const attempt of [1, 3, 4]) {
-      expect(await person.refused('turn:resume', { requestId, attempt })).toMatchObject({ code: 'bad_request', details: { expected: 2 } });
+      expect(await person.refused('turn:resume', { requestId, attempt })).toMatchObject({
+        code: 'bad_request',
+        details: { expected: 2 },
+      });
     }
     expect((await person.do('turn:resume', { requestId, attempt: 2 })).duplicate).toBe(false);
-    expect(await person.do('turn:resume', { requestId, attempt: 2 })).toMatchObject({ duplicate: true, turn: { attempt: 2 } });
-    expect(await person.do('turn:resume', { chatId, attempt: 2 })).toMatchObject({ duplicate: true, turn: { requestId } });
+    expect(await person.do('turn:resume', { requestId, attempt: 2 })).toMatchObject({
+      duplicate: true,
+      turn: { attempt: 2 },
+    });
+    expect(await person.do('turn:resume', { chatId, attempt: 2 })).toMatchObject({
+      duplicate: true,
+      turn: { requestId },
+    });
     await (await agent.run(requestId, 2)).close();
     await person.ended(chatId, requestId, 2);
-    expect(await person.do('turn:resume', { requestId, attempt: 2 })).toMatchObject({ duplicate: true, turn: { status: 'completed' } });
-    expect(await person.do('turn:resume', { chatId, attempt: 2 })).toMatchObject({ duplicate: true, turn: { requestId } });
+    expect(await person.do('turn:resume', { requestId, attempt: 2 })).toMatchObject({
+      duplicate: true,
+      turn: { status: 'completed' },
+    });
+    expect(await person.do('turn:resume', { chatId, attempt: 2 })).toMatchObject({
+      duplicate: true,
+      turn: { requestId },
+    });
     expect(agent.runs).toHaveLength(2);
     expect(view.ends(requestId)).toHaveLength(2);
   });
@@ -132,8 +156,8 @@ describe('TRN-9: turn:resume', () => {
     await broken(here);
     const newer = await broken(here);
     const [first, second] = await Promise.all([1, 2].map(() => person.do('turn:resume', { chatId, attempt: 2 })));
-    expect([first.turn.requestId, second.turn.requestId]).toEqual([newer.requestId, newer.requestId]);
-    expect([first.duplicate, second.duplicate]).toEqual([false, true]);
+    expect([first!.turn.requestId, second!.turn.requestId]).toEqual([newer.requestId, newer.requestId]);
+    expect([first!.duplicate, second!.duplicate]).toEqual([false, true]);
     await agent.run(newer.requestId, 2);
     expect(agent.runs).toHaveLength(3);
   });
@@ -143,12 +167,15 @@ describe('TRN-9: turn:resume', () => {
     const { person, chatId } = here;
     const run = await here.turn();
     const queued = (await person.start(chatId, 'q')).turn.requestId;
-    for (const requestId of [run.requestId, queued]) expect((await person.refused('turn:resume', { requestId })).code).toBe('turn_not_resumable');
+    for (const requestId of [run.requestId, queued])
+      expect((await person.refused('turn:resume', { requestId })).code).toBe('turn_not_resumable');
     await run.close();
     await person.ended(chatId, run.requestId);
     expect((await person.refused('turn:resume', { requestId: run.requestId })).code).toBe('turn_not_resumable');
     expect((await person.refused('turn:resume', { requestId: 'nothing' })).code).toBe('not_found');
-    expect((await person.refused('turn:resume', { requestId: run.requestId, chatId: await person.createChat() })).code).toBe('not_found');
+    expect(
+      (await person.refused('turn:resume', { requestId: run.requestId, chatId: await person.createChat() })).code,
+    ).toBe('not_found');
   });
 
   test('C34: two clients resume the same attempt in one tick, a hundred times: exactly one continuation each', async () => {
@@ -157,7 +184,9 @@ describe('TRN-9: turn:resume', () => {
     const other = await new Person(url).open();
     let run = await broken(here, '1');
     for (let attempt = 2; attempt <= 101; attempt++) {
-      const answers = await Promise.all([person, other].map((from) => from.do('turn:resume', { requestId: run.requestId, attempt })));
+      const answers = await Promise.all(
+        [person, other].map((from) => from.do('turn:resume', { requestId: run.requestId, attempt })),
+      );
       expect(answers.map(({ duplicate }) => duplicate).sort()).toEqual([false, true]);
       run = await agent.run(run.requestId, attempt);
       await run.send(`${attempt}`);
@@ -173,7 +202,9 @@ describe('TRN-9: turn:resume', () => {
     const here = await scene();
     const other = await new Person(here.url).open();
     const run = await broken(here);
-    const acks = await Promise.all([here.person, other].map((from) => from.ask('turn:resume', { requestId: run.requestId })));
+    const acks = await Promise.all(
+      [here.person, other].map((from) => from.ask('turn:resume', { requestId: run.requestId })),
+    );
     expect(acks.map((ack) => (ack.ok ? 'ok' : ack.error.code)).sort()).toEqual(['ok', 'turn_not_resumable']);
     await (await here.agent.run(run.requestId, 2)).close();
     await here.person.ended(here.chatId, run.requestId, 2);
@@ -214,11 +245,17 @@ describe('TRN-9: turn:resume', () => {
     const other = await new Person(url).open();
     let run = await here.turn();
     for (let attempt = 2; attempt <= 20; attempt++) {
-      const [, resumed] = await Promise.all([person.do('turn:stop', { requestId: run.requestId }), person.do('turn:resume', { requestId: run.requestId })]);
+      const [, resumed] = await Promise.all([
+        person.do('turn:stop', { requestId: run.requestId }),
+        person.do('turn:resume', { requestId: run.requestId }),
+      ]);
       expect(resumed).toMatchObject({ duplicate: false, turn: { attempt } });
       run = await agent.run(run.requestId, attempt);
       // From another connection it may come before the stop: then the turn runs still.
-      const [, ack] = await Promise.all([person.do('turn:stop', { requestId: run.requestId }), other.ask('turn:resume', { requestId: run.requestId, attempt: attempt + 1 })]);
+      const [, ack] = await Promise.all([
+        person.do('turn:stop', { requestId: run.requestId }),
+        other.ask('turn:resume', { requestId: run.requestId, attempt: attempt + 1 }),
+      ]);
       if (!ack.ok) {
         expect(ack.error.code).toBe('turn_not_resumable');
         await person.do('turn:resume', { requestId: run.requestId });
@@ -239,11 +276,19 @@ describe('TRN-9: turn:resume', () => {
     await person.do('turn:resume', { requestId: run.requestId });
     const next = await here.agent.run(run.requestId, 2);
     await next.send('new');
-    const error = await run.agent.refused('turn:push', { ...run.frame, seq: run.seq + 1, ops: [{ op: 'send', type: 'text', props: { content: 'ghost' } }] });
+    const error = await run.agent.refused('turn:push', {
+      ...run.frame,
+      seq: run.seq + 1,
+      ops: [{ op: 'send', type: 'text', props: { content: 'ghost' } }],
+    });
     expect(error.code).toBe('stale_attempt');
-    expect((await run.agent.refused('turn:close', { ...run.frame, seq: run.seq + 1, status: 'completed' })).code).toBe('stale_attempt');
+    expect((await run.agent.refused('turn:close', { ...run.frame, seq: run.seq + 1, status: 'completed' })).code).toBe(
+      'stale_attempt',
+    );
     const stranger = await new Agent(url, ['bot']).join();
-    expect((await stranger.refused('turn:push', { ...next.frame, seq: next.seq + 1, ops: [] })).code).toBe('stale_attempt');
+    expect((await stranger.refused('turn:push', { ...next.frame, seq: next.seq + 1, ops: [] })).code).toBe(
+      'stale_attempt',
+    );
     expect((await person.turn(run.requestId)).status).toBe('running');
     await next.close();
     await person.ended(chatId, run.requestId, 2);

@@ -53,6 +53,7 @@ export class Player extends Peer {
       if (play && !play.isDeaf) play.isOver = true;
     });
     socket.on('turn:assigned', (assignment: Assignment, ack: (answer: Ack<null>) => void) => {
+      if (socket !== this.socket) return; // read late, from a connection that was replaced
       ack({ ok: true, data: null });
       this.begin(assignment, 0);
     });

@@ -25,6 +25,8 @@ export class WatchedChat extends FollowedChat {
   readonly deleted: string[] = [];
   readonly #views: ChatView[] = [];
   readonly #endedAttempts = new Map<string, number>();
+  /** Attempts of which a `turn.ended` came. */
+  readonly #told = new Set<string>();
   #checked = 0;
   #lastSequence = 0;
   #answered: Position | null = null;
@@ -34,6 +36,7 @@ export class WatchedChat extends FollowedChat {
     this.#answered = answer.position;
     super.begin(answer);
     if (answer.mode === 'snapshot') {
+      this.#endedAttempts.clear();
       for (const turn of answer.turns ?? []) if (isEnded(turn.status)) this.#endedAttempts.set(turn.requestId, turn.attempt);
       this.#lastSequence = Math.max(this.#lastSequence, answer.messages?.at(-1)?.sequence ?? 0);
     }
@@ -89,6 +92,9 @@ export class WatchedChat extends FollowedChat {
     } else if (event.type === 'turn.ended') {
       if (ended > 0) throw new Error(`TRN-6: a second turn.ended of ${requestId}, attempt ${event.turn.attempt} after ${ended}`);
       this.#endedAttempts.set(requestId, event.turn.attempt);
+      const told = `${requestId}/${event.turn.attempt}`;
+      if (this.#told.has(told)) throw new Error(`TRN-6: a second turn.ended of ${told}`);
+      this.#told.add(told);
     } else if (ended > 0 && !AFTERWARDS.has(event.type)) {
       throw new Error(`TRN-6: ${event.type} of ${requestId} after its turn.ended`);
     }

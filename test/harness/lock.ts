@@ -23,3 +23,14 @@ export function rows(dataDir: string, sql: string, ...args: unknown[]): Record<s
     file.close();
   }
 }
+
+/** Makes the database refuse every change of a turn, also over restarts, until it is released: its end cannot be stored. */
+export function refuseEnds(dataDir: string): { release(): void } {
+  const change = (sql: string): void => {
+    const file = new Database(join(dataDir, 'turnstream.db'), { timeout: 5000 });
+    file.exec(sql);
+    file.close();
+  };
+  change("CREATE TRIGGER no_ends BEFORE UPDATE ON agent_turn BEGIN SELECT RAISE(ABORT, 'refused'); END");
+  return { release: () => change('DROP TRIGGER no_ends') };
+}

@@ -1,7 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { io, type Socket } from 'socket.io-client';
 import { onTestFinished } from 'vitest';
-import type { Ack, ErrorBody, Goaway, Hello } from '../../protocol/index.js';
+import type {
+  Ack,
+  AgentCommandName,
+  AgentResult,
+  CommandName,
+  ErrorBody,
+  Goaway,
+  Hello,
+  Result,
+} from '../../protocol/index.js';
 
 /** An id as agents make them: unique in the world. */
 export const uid = (prefix = 'x'): string => `${prefix}-${randomBytes(12).toString('hex')}`;
@@ -72,8 +81,10 @@ export class Peer {
   }
 
   /** The data of a success. @throws {Refused} */
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into what the wire brings
-  async do<T = any>(command: string, args?: unknown, ms?: number): Promise<T> {
+  do<N extends CommandName>(command: N, args?: unknown, ms?: number): Promise<Result<N>>;
+  do<N extends AgentCommandName>(command: N, args?: unknown, ms?: number): Promise<AgentResult<N>>;
+  do<T>(command: string, args?: unknown, ms?: number): Promise<T>;
+  async do(command: string, args?: unknown, ms?: number): Promise<unknown> {
     const ack = await this.ask(command, args, ms);
     if (!ack.ok) throw new Refused(command, ack.error);
     return ack.data;

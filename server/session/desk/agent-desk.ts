@@ -4,8 +4,6 @@ import {
   type AgentArgs,
   type AgentCommandName,
   type AgentResult,
-  type InputMessage,
-  type Message,
 } from '../../../protocol/index.js';
 import type { AgentConnection, AgentDirectory } from '../agent-directory.js';
 import type { ChatSession } from '../chat-session.js';
@@ -14,6 +12,7 @@ import { Frame } from '../frame.js';
 import { closeFrame, pushOps, runChild } from '../frame-run.js';
 import type { EndedAttempt, LiveTurn } from '../live-turn.js';
 import { readMessages } from '../read-messages.js';
+import { inputRow } from '../input-row.js';
 import type { Sessions } from '../sessions.js';
 import { openTurn } from '../open-turn.js';
 
@@ -212,34 +211,9 @@ function childOf(env: Environment, { session, live, frame }: HeldFrame, args: Ag
   if (live.frames.has(stackId) || (known && known.stackParentId !== frame.stackId)) {
     throw new ChatError('bad_request', 'This stack id is in use.', { details: { path: 'childStackId' } });
   }
-  const input = args.input.map((draft, index) => delegatedInput(env, session, live, draft, index));
+  // Input of a call is shown to nobody, and stored only where a step records it.
+  const input = args.input.map((draft, index) =>
+    inputRow(live.turn, draft, { messageId: env.ids.id(), sequence: index + 1, at: session.now }),
+  );
   return new Frame({ stackId, stackParentId: frame.stackId, stackDepth, assistantId: args.assistantId }, input);
-}
-
-/** Input of a call: it is shown to nobody and stored only where a step records it. */
-function delegatedInput(
-  env: Environment,
-  session: ChatSession,
-  live: LiveTurn,
-  draft: InputMessage,
-  index: number,
-): Message {
-  const at = session.now;
-  return {
-    messageId: env.ids.id(),
-    chatId: session.chatId,
-    requestId: live.requestId,
-    role: 'user',
-    type: draft.type,
-    props: draft.props,
-    blockId: draft.blockId ?? null,
-    threadId: draft.threadId ?? null,
-    stepId: null,
-    assistantId: null,
-    sequence: index + 1,
-    state: 'closed',
-    metadata: draft.metadata ?? null,
-    createdAt: at,
-    updatedAt: at,
-  };
 }

@@ -71,9 +71,14 @@ export async function listTurns(
       limit: limit + 1,
       ...(before === undefined ? {} : { before }),
     });
-    const now = ({ requestId }: Turn): Turn | undefined =>
-      session.turns.get(requestId)?.turn ?? overlay.turns.get(requestId);
-    const turns = records.slice(0, limit).map(({ turn }) => now(turn) ?? turn);
+    const now = (turn: Turn): Turn | null => {
+      const { requestId } = turn;
+      const live = session.turns.get(requestId)?.turn;
+      if (live) return live;
+      const before = session.beginning.get(requestId);
+      return before === undefined ? (overlay.turns.get(requestId) ?? turn) : before;
+    };
+    const turns = records.slice(0, limit).flatMap(({ turn }) => now(turn) ?? []);
     return { turns, hasMore: records.length > limit };
   } finally {
     session.endRead(overlay);
