@@ -1,5 +1,14 @@
-import type { ArgsInput, ChatEvent, ChatPatch, PresentUser, Result, Signal, Turn } from '../protocol/index.js';
-import { isEnded, ChatError } from '../protocol/index.js';
+import {
+  ChatError,
+  isEnded,
+  type ArgsInput,
+  type ChatEvent,
+  type ChatPatch,
+  type PresentUser,
+  type Result,
+  type Signal,
+  type Turn,
+} from '../protocol/index.js';
 import type { Backoff } from './backoff.js';
 import type { Caller, CallOptions } from './caller.js';
 import { clientCommand, type ClientCommand } from './client-command.js';

@@ -165,7 +165,7 @@ const GOAWAY_SENTENCES = {
 } as const;
 
 /** The error that stands for a `goaway`; `details.goaway` names its code. */
-export function goawayError(goaway: Goaway): ChatError {
+function goawayError(goaway: Goaway): ChatError {
   return new ChatError(GOAWAY_ERRORS[goaway.code] ?? 'internal', GOAWAY_SENTENCES[goaway.code], {
     details: { goaway: goaway.code },
     ...(goaway.retryAfterMs === undefined ? {} : { retryAfterMs: goaway.retryAfterMs }),

@@ -2,7 +2,7 @@ import { ChatError, type ChatEvent, type ChatView } from '../protocol/index.js';
 import type { Following } from './following.js';
 import { floorOf, layPage, type MessagePage } from './lay-page.js';
 
-export type PageAnswer = { readonly page: MessagePage } | { readonly error: ChatError };
+type PageAnswer = { readonly page: MessagePage } | { readonly error: ChatError };
 
 export interface OlderPagesNeeds {
   readonly following: Pick<Following, 'view' | 'phase' | 'generation' | 'unsureBelow' | 'again' | 'rewrite'>;

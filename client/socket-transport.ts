@@ -1,4 +1,5 @@
 import { io } from 'socket.io-client';
+import type { ChatError } from '../protocol/index.js';
 import { errorFrom, unreachable } from './local-error.js';
 import type { Link, Transport } from './transport.js';
 
@@ -35,6 +36,12 @@ export function createSocketTransport({
         timeout: false as unknown as number,
       });
       let state: 'connecting' | 'open' | 'done' = 'connecting';
+      const refuse = (error: ChatError): void => {
+        if (state !== 'connecting') return;
+        state = 'done';
+        socket.disconnect();
+        listener.refused(error);
+      };
 
       socket.on('connect', () => {
         if (state !== 'connecting') return;
@@ -42,16 +49,12 @@ export function createSocketTransport({
         listener.opened();
       });
       socket.on('connect_error', (error: Error & { data?: unknown }) => {
-        if (state !== 'connecting') return;
-        state = 'done';
-        socket.disconnect();
-        listener.refused(error.data === undefined ? unreachable(error.message, error) : errorFrom(error.data));
+        refuse(error.data === undefined ? unreachable(error.message, error) : errorFrom(error.data));
       });
       socket.on('disconnect', (reason) => {
-        const before = state;
+        if (state !== 'open') return refuse(unreachable(reason));
         state = 'done';
-        if (before === 'open') listener.closed(reason);
-        else if (before === 'connecting') listener.refused(unreachable(reason));
+        listener.closed(reason);
       });
       socket.onAny((event: string, ...args: unknown[]) => {
         if (state !== 'open') return;
@@ -60,6 +63,8 @@ export function createSocketTransport({
         listener.received(event, args[0] === last && reply ? undefined : args[0], reply);
       });
       socket.connect();
+      // Socket.IO does not hear of an engine that closes before its handshake is through, and would wait for ever.
+      socket.io.engine.on('close', (reason) => refuse(unreachable(reason)));
 
       return {
         send(command, args, acked) {

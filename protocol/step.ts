@@ -39,5 +39,5 @@ export function summaryOf({ input: _input, output: _output, spaceSnapshot: _snap
   return summary;
 }
 
-/** Whether the step is done and never runs again. */
+/** Whether the step may run again: only a completed one never does. */
 export const isIncomplete = (candidate: Pick<Step, 'status'>): boolean => candidate.status !== 'completed';

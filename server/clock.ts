@@ -1,4 +1,4 @@
-/** Time as the server knows it; tests bring their own (decision 11). */
+/** Time as the server knows it; tests bring their own. */
 export interface Clock {
   /** Wall clock, milliseconds since 1970. For showing, never for ordering. */
   now(): number;
@@ -15,7 +15,14 @@ export interface Timer {
 }
 
 /** ISO 8601, UTC, with milliseconds. */
-export const isoNow = (clock: Clock): string => new Date(clock.now()).toISOString();
+export function isoNow(clock: Clock): string {
+  const ms = clock.now();
+  if (ms !== written.ms) written = { ms, text: new Date(ms).toISOString() };
+  return written.text;
+}
+
+/** The millisecond written last: a busy server asks for the same one many times. */
+let written = { ms: Number.NaN, text: '' };
 
 /** Resolves after `ms`. */
 export const pause = (clock: Clock, ms: number): Promise<void> =>

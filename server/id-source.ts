@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { v7 } from 'uuid';
 
-/** Where ids and chance come from; tests bring their own (decision 11). */
+/** Where ids and chance come from; tests bring their own. */
 export interface IdSource {
   /** A UUIDv7: unique in the world, ordered by time, so that indexes grow at their end. */
   id(): string;

@@ -9,8 +9,10 @@ export async function serve(): Promise<number> {
   const log = createLog(config.logLevel);
   process.on('unhandledRejection', (reason) => log.error({ err: reason }, 'a rejection that nobody handled'));
   const turnstream = await createTurnstream({ config, log });
+  // Before the line is said: whoever reads it may stop the server in the same moment.
+  const told = untilTold(turnstream);
   console.log(`Turnstream listening on ${turnstream.url}`);
-  await untilTold(turnstream);
+  await told;
   return 0;
 }
 

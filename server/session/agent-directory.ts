@@ -52,7 +52,7 @@ export class AttachedAgent {
     return (
       this.connection !== null &&
       this.tenantId === tenantId &&
-      !avoid.has(this) &&
+      !avoid.has(this.connection) &&
       this.offer.assistants.some((offered) => offered.assistantId === assistantId)
     );
   }
@@ -174,7 +174,7 @@ export class AgentDirectory {
       giveBack: () => this.#giveBack(agent, held),
       begin: (run) => {
         // It may have gone since it was granted the frame.
-        if (agent.isLost) return run.refuse();
+        if (agent.isLost) return run.refuse(null);
         this.#begin(agent, held, run);
         void this.#offer(agent, held, run);
       },
@@ -214,7 +214,7 @@ export class AgentDirectory {
     // It has pushed without a word, or came back and heard of the frame by attaching: it took it.
     if (run.frame.lastSeq > 0 || (agent.connection !== null && agent.connection !== connection)) return;
     this.#giveBack(agent, held);
-    run.refuse();
+    run.refuse(connection);
   }
 
   #lose(agent: AttachedAgent): void {

@@ -28,7 +28,7 @@ export function handOver(
   live: LiveTurn,
   frame: Frame,
   place: Place,
-  again: (refusing: object) => void,
+  again: (refusing: object | null) => void,
 ): void {
   frame.holder = place.holder;
   place.begin(frameRun(session, live, frame, place.holder, again));
@@ -40,7 +40,7 @@ export function frameRun(
   live: LiveTurn,
   frame: Frame,
   holder: Holder,
-  again: (refusing: object) => void = () => undefined,
+  again: (refusing: object | null) => void = () => undefined,
 ): FrameRun {
   const isMine = (): boolean => frame.holder === holder && !frame.result;
   return {
@@ -51,16 +51,17 @@ export function frameRun(
     apply: async (ops) => {
       if (!isMine()) throw new ChatError('turn_ended');
       pushOps(session, live, frame, ops);
-      await session.env.journal.writable();
+      const { journal } = session.env;
+      if (!journal.healthy) await journal.writable();
     },
     close: (outcome) => {
       if (isMine()) void closeFrame(session, live, frame, outcome);
     },
-    refuse: () => {
+    refuse: (by) => {
       if (!isMine()) return;
       holder.abort('reassigned');
       frame.holder = null;
-      again(holder.key);
+      again(by);
     },
     lose: () => {
       if (!isMine()) return;
@@ -74,6 +75,10 @@ export function frameRun(
     },
   };
 }
+
+/** Those who are not asked again. */
+export const withRefusing = (avoid: ReadonlySet<object>, refusing: object | null): ReadonlySet<object> =>
+  refusing ? new Set([...avoid, refusing]) : avoid;
 
 /** Applies ops of a frame and publishes what they lead to, in one synchronous step. @throws {ChatError} */
 export function pushOps(session: ChatSession, live: LiveTurn, frame: Frame, ops: readonly unknown[]): void {
@@ -153,7 +158,7 @@ async function beginChild(
     return;
   }
   handOver(session, live, child, place, (refusing) =>
-    seekChildHost(session, live, child, new Set([...avoid, refusing])),
+    seekChildHost(session, live, child, withRefusing(avoid, refusing)),
   );
 }
 
@@ -181,7 +186,9 @@ function stacksBelow(live: LiveTurn, top: Frame): ReadonlySet<string> {
   for (let grew = true; grew;) {
     grew = false;
     for (const { stackId, stackParentId } of places) {
-      if (stackParentId !== null && below.has(stackParentId) && !below.has(stackId)) grew = Boolean(below.add(stackId));
+      if (stackParentId === null || !below.has(stackParentId) || below.has(stackId)) continue;
+      below.add(stackId);
+      grew = true;
     }
   }
   return below;

@@ -12,8 +12,8 @@ export interface FrameRun {
   apply(ops: readonly unknown[]): Promise<void>;
   /** The host has come to the end of the frame. */
   close(outcome: FrameOutcome): void;
-  /** The host did not take the frame: another one shall. */
-  refuse(): void;
+  /** The host did not take the frame: another one shall. `by` is what is not asked again; null where nothing was asked. */
+  refuse(by: object | null): void;
   /** The host is gone for good (AGT-4). */
   lose(): void;
 }
@@ -32,7 +32,7 @@ export interface Wish {
   readonly assistantId: string;
   readonly tenantId: string | null;
   readonly requestId: string;
-  /** Hosts that had the frame and did not take it. */
+  /** Connections that were offered the frame and did not take it. An agent that comes back by another is asked again. */
   readonly avoid: ReadonlySet<object>;
   granted(place: Place): void;
   /** Nobody has served the assistant for `agentWaitMs` (TRN-10). */

@@ -55,6 +55,7 @@ export interface LiveTurnNeeds {
 /** One attempt of a turn in memory: its state, its call frames, its buffer. Only the chat's session changes it. */
 export class LiveTurn {
   turn: Turn;
+  readonly key: AttemptKey;
   state: AttemptState = { phase: 'queued' };
   readonly messages: MessageBuffer;
   readonly steps: StepRecorder;
@@ -75,6 +76,7 @@ export class LiveTurn {
   constructor(readonly needs: LiveTurnNeeds) {
     const { record, input, limits, now } = needs;
     this.turn = record.turn;
+    this.key = attemptKey(record.turn.requestId, record.turn.attempt);
     this.messages = new MessageBuffer(limits);
     this.steps = new StepRecorder(record.turn, now);
     this.root = this.addFrame(
@@ -87,10 +89,6 @@ export class LiveTurn {
 
   get requestId(): string {
     return this.turn.requestId;
-  }
-
-  get key(): AttemptKey {
-    return attemptKey(this.turn.requestId, this.turn.attempt);
   }
 
   /** The record as of now. */

@@ -1,4 +1,4 @@
-import type { EventBody } from '../../protocol/index.js';
+import { DEFAULT_PATH, type EventBody } from '../../protocol/index.js';
 import type { Clock } from '../clock.js';
 import type { AppendBuffer, Coalescer } from './coalescer.js';
 
@@ -17,7 +17,8 @@ export class PendingAppends implements AppendBuffer {
 
   /** Emits the append at once where none came for a window, else joins it with what waits. */
   add(body: AppendBody): void {
-    const key = `${body.messageId} ${body.path}`;
+    // Ids hold no space. A key that need not be made need not be hashed either.
+    const key = body.path === DEFAULT_PATH ? body.messageId : `${body.messageId} ${body.path}`;
     const waiting = this.#pending.get(key);
     if (waiting) {
       waiting.text += body.text;

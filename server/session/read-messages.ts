@@ -1,5 +1,4 @@
-import type { Args, Message, MessageFilter, Result } from '../../protocol/index.js';
-import { utf8Bytes } from '../../protocol/index.js';
+import { utf8Bytes, type Args, type Message, type MessageFilter, type Result } from '../../protocol/index.js';
 import type { ChatSession } from './chat-session.js';
 import { definedOf } from './defined.js';
 import type { ReadOverlay } from './read-overlay.js';

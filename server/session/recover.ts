@@ -112,6 +112,7 @@ async function queueAgain(env: Environment, sessions: Sessions, record: TurnReco
   const { input, answersAnew } = await inputOf(session, record);
   const live = announce(session, record, input, answersAnew, []);
   env.log.info({ chatId: session.chatId, requestId: live.requestId }, 'a waiting turn is queued again');
-  if (!(live.turn.background && record.openedBy !== null)) place(session, live, 'enqueue');
-  else void endTurn(session, live, { status: 'interrupted', stopReason: 'crashed' });
+  const isAgentsOwn = live.turn.background && record.openedBy !== null;
+  if (isAgentsOwn) void endTurn(session, live, { status: 'interrupted', stopReason: 'crashed' });
+  else place(session, live, 'enqueue');
 }

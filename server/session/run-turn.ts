@@ -1,7 +1,7 @@
 import { assignmentOf, patiently } from './assignment.js';
 import type { ChatSession } from './chat-session.js';
 import { endTurn } from './end-turn.js';
-import { handOver, noAgent } from './frame-run.js';
+import { handOver, noAgent, withRefusing } from './frame-run.js';
 import type { Place } from './host.js';
 import type { LiveTurn } from './live-turn.js';
 import { resumeSpace, supersededBy } from './resume-plan.js';
@@ -88,7 +88,7 @@ async function begin(session: ChatSession, live: LiveTurn, place: Place, avoid: 
     place.giveBack();
     return;
   }
-  handOver(session, live, live.root, place, (refusing) => seekHost(session, live, new Set([...avoid, refusing])));
+  handOver(session, live, live.root, place, (refusing) => seekHost(session, live, withRefusing(avoid, refusing)));
 }
 
 /** What earlier attempts left: steps, space, and the messages that a new run replaces (TRN-9, TRN-11). */

@@ -1,5 +1,5 @@
 import type { Chat } from '../../protocol/index.js';
-import type { Timer } from '../clock.js';
+import { pause, type Timer } from '../clock.js';
 import { ChatSession } from './chat-session.js';
 import { endTurn } from './end-turn.js';
 import type { Environment } from './environment.js';
@@ -68,7 +68,7 @@ export class Sessions {
     const { clock, settings } = this.env;
     const deadline = clock.monotonic() + settings.drainMs;
     while (this.#running().length > 0 && clock.monotonic() < deadline) {
-      await new Promise<void>((resolve) => void clock.after(Math.min(20, settings.drainMs), resolve));
+      await pause(clock, Math.min(20, settings.drainMs));
     }
     await Promise.all(
       this.#running().map(({ session, live }) =>

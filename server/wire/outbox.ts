@@ -100,7 +100,9 @@ export class Outbox {
     const isFree = transport.writable && this.connection.readyState === 'open' && pendingOf(this.connection) === 0;
     if (!isFree) return false;
     if (!this.#tcp) {
-      this.connection.write(packet, { compress: false });
+      // Socket.IO's own adapter gives the engine frames in this way: over WebSocket it encodes nothing itself.
+      const options = { compress: false, wsPreEncodedFrame: [frame] };
+      this.connection.write(packet, options);
       return true;
     }
     if (this.#tcp.writableLength >= SOCKET_BYTES) return false;

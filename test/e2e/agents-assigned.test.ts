@@ -9,7 +9,8 @@ import { startServer } from '../harness/server.js';
 import { until } from '../harness/until.js';
 import { scene } from './scene.js';
 
-const contents = (messages: readonly { props: Record<string, unknown> }[]) => messages.map(({ props }) => props['content']);
+const contents = (messages: readonly { props: Record<string, unknown> }[]) =>
+  messages.map(({ props }) => props['content']);
 
 describe('AGT-5: one assignment, one execution', () => {
   test('frames go to the agent with the most room, none beyond its concurrency; no turn is run twice', async () => {
@@ -27,7 +28,11 @@ describe('AGT-5: one assignment, one execution', () => {
       closed.add(run.requestId);
       await run.close();
     }
-    expect(all().map(({ requestId }) => requestId).sort()).toEqual(started.map(({ turn }) => turn.requestId).sort());
+    expect(
+      all()
+        .map(({ requestId }) => requestId)
+        .sort(),
+    ).toEqual(started.map(({ turn }) => turn.requestId).sort());
   });
 
   test('C36: an agent that does not acknowledge within 5 s loses the frame to another; one that has pushed has taken it', async () => {
@@ -48,7 +53,9 @@ describe('AGT-5: one assignment, one execution', () => {
     await pushing.close();
     for (const requestId of [busy, silent]) {
       expect((await person.ended(chatId, requestId)).turn.status).toBe('completed');
-      const started = person.chats.get(chatId)?.events.filter((event) => event.type === 'turn.started' && event.requestId === requestId);
+      const started = person.chats
+        .get(chatId)
+        ?.events.filter((event) => event.type === 'turn.started' && event.requestId === requestId);
       expect(started).toHaveLength(1);
     }
     expect(other.runs).toHaveLength(1);
@@ -58,8 +65,14 @@ describe('AGT-5: one assignment, one execution', () => {
   test('C52: an agent that never acknowledges, alone: its turns end as agent_unavailable, and nothing is left', async () => {
     const { url, person, agent, chatId } = await scene({ env: { AGENT_WAIT_MS: '100' } });
     agent.accepts = false;
-    const ids = await Promise.all(Array.from({ length: 10 }, async () => (await person.start(chatId, 'go', { onBusy: 'parallel' })).turn.requestId));
-    for (const requestId of ids) expect((await person.ended(chatId, requestId)).turn).toMatchObject({ status: 'failed', stopReason: 'agent_unavailable' });
+    const ids = await Promise.all(
+      Array.from({ length: 10 }, async () => (await person.start(chatId, 'go', { onBusy: 'parallel' })).turn.requestId),
+    );
+    for (const requestId of ids)
+      expect((await person.ended(chatId, requestId)).turn).toMatchObject({
+        status: 'failed',
+        stopReason: 'agent_unavailable',
+      });
     expect(await metric(url, 'turnstream_turns_active')).toBe(0);
     agent.accepts = true;
     const { turn } = await person.start(chatId, 'again');
@@ -74,7 +87,12 @@ describe('turn:open', () => {
     const front = await turn();
     const run = await agent.openTurn({ chatId, metadata: { why: 'timer' } });
     const { turn: opened } = await person.do<Result<'turn:get'>>('turn:get', { requestId: run.requestId });
-    expect(opened).toMatchObject({ background: true, status: 'running', assistantId: 'bot', metadata: { why: 'timer' } });
+    expect(opened).toMatchObject({
+      background: true,
+      status: 'running',
+      assistantId: 'bot',
+      metadata: { why: 'timer' },
+    });
     await run.send('by myself');
     await run.close();
     await person.ended(chatId, run.requestId);
@@ -110,8 +128,17 @@ describe('turn:open', () => {
   test('createChat makes the chat for its person; twice at once it is one chat and one turn', async () => {
     const { url, agent } = await scene();
     for (let round = 0; round < 5; round++) {
-      const args = { chatId: uid('c'), assistantId: 'bot', requestId: uid('r'), createChat: { createdBy: 'ann', title: 'Made', share: 'team', teamId: 't' } };
-      const answers = await Promise.all([agent.do('turn:open', args), agent.do('turn:open', args), agent.do('turn:open', args)]);
+      const args = {
+        chatId: uid('c'),
+        assistantId: 'bot',
+        requestId: uid('r'),
+        createChat: { createdBy: 'ann', title: 'Made', share: 'team', teamId: 't' },
+      };
+      const answers = await Promise.all([
+        agent.do('turn:open', args),
+        agent.do('turn:open', args),
+        agent.do('turn:open', args),
+      ]);
       expect(new Set(answers.map(({ stackId }) => stackId)).size).toBe(1);
       const ann = await new Person(url, { userId: 'ann' }).open();
       const { chat } = await ann.do<{ chat: Chat }>('chat:get', { chatId: args.chatId });
@@ -125,7 +152,9 @@ describe('turn:open', () => {
     expect((await agent.refused('turn:open', { chatId: uid('c'), assistantId: 'bot' })).code).toBe('not_found');
     const foreign = await new Agent(url, ['bot'], { as: { tenantId: 'elsewhere' } }).join();
     expect((await foreign.refused('turn:open', { chatId, assistantId: 'bot' })).code).toBe('not_found');
-    expect((await foreign.refused('turn:open', { chatId, assistantId: 'bot', createChat: { createdBy: 'x' } })).code).toBe('conflict');
+    expect(
+      (await foreign.refused('turn:open', { chatId, assistantId: 'bot', createChat: { createdBy: 'x' } })).code,
+    ).toBe('conflict');
   });
 
   test('messages of users are allowed in it, with the role of other frameworks in metadata', async () => {
@@ -159,15 +188,19 @@ describe('turn:open', () => {
       await person.do('chat:get', { chatId });
       agent.drop();
       await until(() => agent.disconnectReason, 'the agent gone');
-      if (round % 2) await until(async () => !view.view?.turns.has(requestId) || view.ends(requestId).length > 0, 'its end');
+      if (round % 2)
+        await until(async () => !view.view?.turns.has(requestId) || view.ends(requestId).length > 0, 'its end');
       await agent.open();
       const { assigned } = await agent.attach();
-      for (const frame of assigned) await agent.do('turn:close', { ...frame, seq: frame.lastSeq + 1, status: 'completed' });
+      for (const frame of assigned)
+        await agent.do('turn:close', { ...frame, seq: frame.lastSeq + 1, status: 'completed' });
     }
-    const { turns } = await until(async () => {
-      const list = await person.do<Result<'turn:list'>>('turn:list', { chatId });
-      return list.turns.every(({ status }) => status !== 'running' && status !== 'queued') && list;
-    }, 'every turn ended');
+    const list = (): Promise<Result<'turn:list'>> => person.do('turn:list', { chatId });
+    await until(
+      async () => (await list()).turns.every(({ status }) => status !== 'running' && status !== 'queued'),
+      'every turn ended',
+    );
+    const { turns } = await list();
     for (const { requestId } of turns) await person.ended(chatId, requestId);
   });
 
@@ -180,7 +213,10 @@ describe('turn:open', () => {
     const next = await agent.run(run.requestId, 2);
     expect(next.stackId).toBe(run.stackId);
     await next.close();
-    expect((await person.ended(chatId, run.requestId, 2)).turn).toMatchObject({ status: 'completed', background: true });
+    expect((await person.ended(chatId, run.requestId, 2)).turn).toMatchObject({
+      status: 'completed',
+      background: true,
+    });
   });
 });
 

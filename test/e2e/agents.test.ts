@@ -6,7 +6,8 @@ import { uid } from '../harness/peer.js';
 import { until } from '../harness/until.js';
 import { scene } from './scene.js';
 
-const contents = (messages: readonly { props: Record<string, unknown> }[]) => messages.map(({ props }) => props['content']);
+const contents = (messages: readonly { props: Record<string, unknown> }[]) =>
+  messages.map(({ props }) => props['content']);
 const say = (content: string): OpInput => ({ op: 'send', messageId: uid('m'), type: 'text', props: { content } });
 
 describe('AGT-1: seq', () => {
@@ -14,7 +15,11 @@ describe('AGT-1: seq', () => {
     const { url, person, agent, chatId, turn } = await scene();
     const run = await turn();
     const push = { ...run.frame, seq: 1, ops: [say('once')] };
-    const answers = await Promise.all([agent.do('turn:push', push), agent.do('turn:push', push), agent.do('turn:push', push)]);
+    const answers = await Promise.all([
+      agent.do('turn:push', push),
+      agent.do('turn:push', push),
+      agent.do('turn:push', push),
+    ]);
     expect(answers).toEqual([{ seq: 1 }, { seq: 1 }, { seq: 1 }]);
     const close = { ...run.frame, seq: 2, status: 'completed' };
     const [first, again] = await Promise.all([agent.do('turn:close', close), agent.do('turn:close', close)]);
@@ -31,9 +36,15 @@ describe('AGT-1: seq', () => {
     const run = await turn();
     await run.push(say('one'));
     for (const seq of [3, 99]) {
-      expect(await agent.refused('turn:push', { ...run.frame, seq, ops: [say('gap')] })).toMatchObject({ code: 'seq_gap', details: { expected: 2 } });
+      expect(await agent.refused('turn:push', { ...run.frame, seq, ops: [say('gap')] })).toMatchObject({
+        code: 'seq_gap',
+        details: { expected: 2 },
+      });
     }
-    expect(await agent.refused('turn:close', { ...run.frame, seq: 5, status: 'completed' })).toMatchObject({ code: 'seq_gap', details: { expected: 2 } });
+    expect(await agent.refused('turn:close', { ...run.frame, seq: 5, status: 'completed' })).toMatchObject({
+      code: 'seq_gap',
+      details: { expected: 2 },
+    });
     await run.push(say('two'));
     await run.close();
     await person.ended(chatId, run.requestId);
@@ -99,7 +110,11 @@ describe('AGT-3: only the holder writes', () => {
     const { url, person, chatId, turn } = await scene();
     const run = await turn();
     const other = await new Agent(url, ['bot']).join();
-    for (const [command, more] of [['turn:push', { ops: [say('ghost')] }], ['turn:close', { status: 'completed' }], ['turn:delegate', { assistantId: 'echo', input: 'x' }]] as const) {
+    for (const [command, more] of [
+      ['turn:push', { ops: [say('ghost')] }],
+      ['turn:close', { status: 'completed' }],
+      ['turn:delegate', { assistantId: 'echo', input: 'x' }],
+    ] as const) {
       expect((await other.refused(command, { ...run.frame, seq: 1, ...more })).code).toBe('stale_attempt');
     }
     await until(() => other.aborts.length === 3, 'turn:abort');
@@ -124,8 +139,12 @@ describe('AGT-3: only the holder writes', () => {
     const run = await turn();
     await person.do('turn:stop', { chatId });
     expect((await run.aborted()).reason).toBe('stopped');
-    expect((await run.agent.refused('turn:push', { ...run.frame, seq: 1, ops: [say('late')] })).code).toBe('turn_ended');
-    expect((await run.agent.refused('turn:close', { ...run.frame, seq: 1, status: 'completed' })).code).toBe('turn_ended');
+    expect((await run.agent.refused('turn:push', { ...run.frame, seq: 1, ops: [say('late')] })).code).toBe(
+      'turn_ended',
+    );
+    expect((await run.agent.refused('turn:close', { ...run.frame, seq: 1, status: 'completed' })).code).toBe(
+      'turn_ended',
+    );
   });
 });
 
@@ -135,7 +154,11 @@ describe('AGT-4: an agent that disconnects', () => {
     const run = await turn();
     const messageId = await run.send('');
     for (let round = 1; round <= 5; round++) {
-      const pushes = ['a', 'b', 'c', 'd'].map((letter, index) => ({ ...run.frame, seq: run.seq + index + 1, ops: [{ op: 'append', messageId, text: `${letter}${round} ` }] }));
+      const pushes = ['a', 'b', 'c', 'd'].map((letter, index) => ({
+        ...run.frame,
+        seq: run.seq + index + 1,
+        ops: [{ op: 'append', messageId, text: `${letter}${round} ` }],
+      }));
       const sent = pushes.slice(0, 3).map((push) => agent.ask('turn:push', push, 300).catch(() => null));
       if (round % 2) await sent[0];
       agent.drop();
@@ -152,7 +175,9 @@ describe('AGT-4: an agent that disconnects', () => {
     await run.close();
     await person.ended(chatId, run.requestId);
     const [, answer] = await expectConsistent(url, chatId, [person]);
-    expect(answer?.props['content']).toBe([1, 2, 3, 4, 5].map((round) => `a${round} b${round} c${round} d${round} `).join(''));
+    expect(answer?.props['content']).toBe(
+      [1, 2, 3, 4, 5].map((round) => `a${round} b${round} c${round} d${round} `).join(''),
+    );
   });
 
   test('a close that was not acknowledged is answered after the return', async () => {
@@ -173,11 +198,16 @@ describe('AGT-4: an agent that disconnects', () => {
     const run = await turn();
     await run.send('kept');
     agent.drop();
-    expect((await person.ended(chatId, run.requestId)).turn).toMatchObject({ status: 'interrupted', stopReason: 'agent_lost' });
+    expect((await person.ended(chatId, run.requestId)).turn).toMatchObject({
+      status: 'interrupted',
+      stopReason: 'agent_lost',
+    });
     expect(contents(await expectConsistent(url, chatId, [person]))).toEqual(['go', 'kept']);
     await agent.open();
     expect((await agent.attach()).assigned).toEqual([]);
-    expect((await agent.refused('turn:push', { ...run.frame, seq: 2, ops: [] })).code).toMatch(/stale_attempt|turn_ended/);
+    expect((await agent.refused('turn:push', { ...run.frame, seq: 2, ops: [] })).code).toMatch(
+      /stale_attempt|turn_ended/,
+    );
     await person.do('turn:resume', { requestId: run.requestId });
     const next = await agent.run(run.requestId, 2);
     await next.close();
@@ -192,7 +222,9 @@ describe('AGT-4: an agent that disconnects', () => {
     await newer.open();
     expect((await newer.attach()).assigned).toEqual([{ ...run.frame, lastSeq: 1 }]);
     await until(() => agent.disconnectReason, 'the older connection closed');
-    expect(agent.goaways).toEqual([expect.objectContaining({ code: 'replaced', reconnect: false } satisfies Partial<Goaway>)]);
+    expect(agent.goaways).toEqual([
+      expect.objectContaining({ code: 'replaced', reconnect: false } satisfies Partial<Goaway>),
+    ]);
     const taken = new Run(newer, run.requestId, 1, run.stackId, null, 1);
     await taken.send('new');
     await taken.close();
@@ -216,12 +248,17 @@ describe('AGT-4: an agent that disconnects', () => {
   test('attaching again on the same connection changes the offer and keeps what it holds', async () => {
     const { person, agent, chatId, turn } = await scene();
     const run = await turn();
-    const { assigned } = await agent.do('agent:attach', { agentId: agent.agentId, assistants: [{ assistantId: 'second' }] });
+    const { assigned } = await agent.do('agent:attach', {
+      agentId: agent.agentId,
+      assistants: [{ assistantId: 'second' }],
+    });
     expect(assigned).toEqual([{ ...run.frame, lastSeq: 0 }]);
     const { turn: other } = await person.start(chatId, 'x', { assistantId: 'second', onBusy: 'parallel' });
     await (await agent.run(other.requestId)).close();
     await run.close();
     await person.ended(chatId, run.requestId);
-    expect((await agent.refused('agent:attach', { agentId: 'another-name', assistants: [{ assistantId: 'bot' }] })).code).toBe('conflict');
+    expect(
+      (await agent.refused('agent:attach', { agentId: 'another-name', assistants: [{ assistantId: 'bot' }] })).code,
+    ).toBe('conflict');
   });
 });

@@ -63,7 +63,10 @@ test('an echo in a few lines streams to every client, word by word', async () =>
   const { turn } = await chat.start('the quick brown fox');
   expect(await endOf(other, turn.requestId)).toMatchObject({ status: 'completed' });
   await endOf(chat, turn.requestId);
-  expect((await expectSameViews(url, chat, other)).map(textOf)).toEqual(['the quick brown fox', 'the quick brown fox ']);
+  expect((await expectSameViews(url, chat, other)).map(textOf)).toEqual([
+    'the quick brown fox',
+    'the quick brown fox ',
+  ]);
 });
 
 describe('AGT-4: over connections that break', () => {
@@ -371,6 +374,8 @@ describe('several assistants and turns of its own', () => {
     await endOf(chat, turn.requestId);
     expect(proxy.connections).toBe(3);
     expect((await expectSameViews(url, chat)).map(textOf)).toEqual(['one two']);
-    await expect(agent.openTurn({ chatId, assistantId: 'other' }, () => undefined)).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(agent.openTurn({ chatId, assistantId: 'other' }, () => undefined)).rejects.toMatchObject({
+      code: 'forbidden',
+    });
   });
 });

@@ -233,7 +233,9 @@ describe('older pages', () => {
     let pages = 0;
     for (; reader.view.getSnapshot().hasMore; pages++) await reader.loadOlder(200);
     expect(pages).toBe(50);
-    expect(messagesOf(reader).map(({ sequence }) => sequence)).toEqual(Array.from({ length: 10_000 }, (_, at) => at + 1));
+    expect(messagesOf(reader).map(({ sequence }) => sequence)).toEqual(
+      Array.from({ length: 10_000 }, (_, at) => at + 1),
+    );
     expect(messagesOf(reader).slice(1).map(textOf)).toEqual(Array.from({ length: 9_999 }, (_, at) => `${at + 2}`));
     await reader.loadOlder(200);
     expect(messagesOf(reader)).toHaveLength(10_000);

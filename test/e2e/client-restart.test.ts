@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Chat } from '../../client/index.js';
+import { isEnded } from '../../protocol/index.js';
 import { becomes } from '../harness/becomes.js';
 import { Proxy } from '../harness/proxy.js';
 import { answerIn, clientOf, endOf, expectSameViews, hasty, opened, textOf } from '../harness/sdk.js';
@@ -68,7 +69,7 @@ test('C06, LIF-2: a start whose answer went with the server is the same turn aft
   proxy.cut();
   await server.start();
   const { turn } = await started;
-  await becomes(chat.view, ({ turns }) => turns.get(turn.requestId)?.endedAt != null);
+  await becomes(chat.view, ({ turns }) => isEnded(turns.get(turn.requestId)?.status ?? 'queued'));
   const { messages } = chat.view.getSnapshot();
   expect(messages.filter(({ role }) => role === 'user').map(textOf)).toEqual(['once']);
   await expectSameViews(server.url, chat);

@@ -91,7 +91,10 @@ describe('refused inputs', () => {
     const before = chat.start('before');
     const large = chat.start('x'.repeat(70_000));
     const after = chat.start('after');
-    await expect(large).rejects.toMatchObject({ code: 'payload_too_large', details: { limit: 'maxFrameBytes', max: 65536 } });
+    await expect(large).rejects.toMatchObject({
+      code: 'payload_too_large',
+      details: { limit: 'maxFrameBytes', max: 65536 },
+    });
     for (const started of [before, after]) {
       const { turn } = await started;
       await (await agent.run(turn.requestId)).close();
@@ -148,6 +151,19 @@ describe('refused inputs', () => {
     expect(messagesOf(watching)).toEqual([]);
   });
 });
+
+test.each(['0{"sid"', '40{"sid"', '42["hello"'])(
+  'a connection that is cut in its handshake, at %s, is followed by the next at once and not after the limit on connecting',
+  async (part) => {
+    const { url } = await startServer();
+    const proxy = await Proxy.to(url);
+    let cuts = 3;
+    proxy.fate = (frame) => (frame.startsWith(part) && cuts-- > 0 ? 'cut' : 'pass');
+    const client = clientOf(proxy.url);
+    await becomes(client.connection, ({ status }) => status === 'open', 5_000);
+    expect(proxy.connections).toBe(4);
+  },
+);
 
 test('C30, CON-1: the token function is asked once for each attempt to connect', async () => {
   const { proxy, chatId, url } = await scene();

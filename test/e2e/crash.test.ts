@@ -11,7 +11,8 @@ import { ServerProcess } from '../harness/server-process.js';
 import { until } from '../harness/until.js';
 
 const LONG = 'word '.repeat(2000);
-const contents = (messages: readonly { props: Record<string, unknown> }[]) => messages.map(({ props }) => props['content']);
+const contents = (messages: readonly { props: Record<string, unknown> }[]) =>
+  messages.map(({ props }) => props['content']);
 
 async function begin(env: Record<string, string> = {}) {
   const server = await new ServerProcess(env).start();
@@ -32,8 +33,12 @@ describe('LIF-2: kill -9', () => {
     const chats = await Promise.all(Array.from({ length: 6 }, () => person.createChat()));
     for (const viewer of [person, other]) for (const chatId of chats) await viewer.follow(chatId);
     const ids: string[] = [];
-    for (const chatId of chats) ids.push((await person.start(chatId, LONG, { metadata: { delayMs: 1 } })).turn.requestId);
-    await until(() => chats.every((chatId, index) => (person.chats.get(chatId)?.text(ids[index] as string).length ?? 0) > 100), 'words everywhere');
+    for (const chatId of chats)
+      ids.push((await person.start(chatId, LONG, { metadata: { delayMs: 1 } })).turn.requestId);
+    await until(
+      () => chats.every((chatId, index) => (person.chats.get(chatId)?.text(ids[index] as string).length ?? 0) > 100),
+      'words everywhere',
+    );
     await server.kill();
     for (const viewer of [person, other]) await until(() => viewer.disconnectReason, 'the cut');
     await server.start();
@@ -46,7 +51,11 @@ describe('LIF-2: kill -9', () => {
     }
     await person.open();
     for (const [index, chatId] of chats.entries()) {
-      expect(await person.turn(ids[index] as string)).toMatchObject({ status: 'interrupted', stopReason: 'crashed', attempt: 1 });
+      expect(await person.turn(ids[index] as string)).toMatchObject({
+        status: 'interrupted',
+        stopReason: 'crashed',
+        attempt: 1,
+      });
       // Whoever comes back learns of it; a stop finds it ended; the chat takes input.
       const view = await person.follow(chatId, { fresh: true });
       expect(view.view?.turns.get(ids[index] as string)?.status).toBe('interrupted');
@@ -54,7 +63,10 @@ describe('LIF-2: kill -9', () => {
     }
     const [chatId, requestId] = [chats[0] as string, ids[0] as string];
     await person.do('turn:resume', { requestId, attempt: 2 });
-    await until(() => person.chats.get(chatId)?.events.some((event) => event.type === 'message.deleted'), 'the old answer replaced');
+    await until(
+      () => person.chats.get(chatId)?.events.some((event) => event.type === 'message.deleted'),
+      'the old answer replaced',
+    );
     await person.do('turn:stop', { requestId });
     const { turn } = await person.start(chatId, 'new', { metadata: { delayMs: 0 } });
     expect((await person.ended(chatId, turn.requestId)).turn.status).toBe('completed');
@@ -88,14 +100,19 @@ describe('LIF-2: kill -9', () => {
     const view = await person.follow(chatId);
     const running = (await person.start(chatId, LONG)).turn.requestId;
     const queued: string[] = [];
-    for (const input of ['one', 'two']) queued.push((await person.start(chatId, input, { metadata: { delayMs: 0 } })).turn.requestId);
+    for (const input of ['one', 'two'])
+      queued.push((await person.start(chatId, input, { metadata: { delayMs: 0 } })).turn.requestId);
     await until(() => view.text(running).length > 20, 'some words');
     await crash(server);
     await person.open();
     await until(async () => (await person.turn(queued[1] as string)).status === 'completed', 'both answered');
     expect(await person.turn(running)).toMatchObject({ status: 'interrupted', attempt: 1 });
     const { turns } = await person.do<Result<'turn:list'>>('turn:list', { chatId });
-    expect(turns.map(({ requestId, status }) => [requestId, status])).toEqual([[queued[1], 'completed'], [queued[0], 'completed'], [running, 'interrupted']]);
+    expect(turns.map(({ requestId, status }) => [requestId, status])).toEqual([
+      [queued[1], 'completed'],
+      [queued[0], 'completed'],
+      [running, 'interrupted'],
+    ]);
     const history = await expectConsistent(server.url, chatId);
     expect(history.filter(({ role }) => role === 'user')).toHaveLength(3);
     expect(history).toHaveLength(6);
@@ -110,7 +127,11 @@ describe('LIF-2: kill -9', () => {
     await person.follow(chatId);
     const first = await agent.run((await person.start(chatId, 'go')).turn.requestId);
     const stepId = uid('s');
-    await first.push({ op: 'space.set', key: 'k', value: 1 }, { op: 'step.start', stepId, type: 'llm', input: 'in' }, { op: 'send', type: 'text', props: { content: 'old' } });
+    await first.push(
+      { op: 'space.set', key: 'k', value: 1 },
+      { op: 'step.start', stepId, type: 'llm', input: 'in' },
+      { op: 'send', type: 'text', props: { content: 'old' } },
+    );
     await first.close('failed');
     await person.ended(chatId, first.requestId);
     await person.do('turn:resume', { requestId: first.requestId });
@@ -133,8 +154,14 @@ describe('LIF-2: kill -9', () => {
     expect(without(after)).toEqual(without(seen));
     await person.open();
     const { steps } = await person.do('step:list', { requestId: run.requestId });
-    expect(steps).toEqual([expect.objectContaining({ stepId, status: 'interrupted', input: 'in', spaceSnapshot: { k: 1 } })]);
-    expect(await person.turn(run.requestId)).toMatchObject({ attempt: 2, status: 'interrupted', stopReason: 'crashed' });
+    expect(steps).toEqual([
+      expect.objectContaining({ stepId, status: 'interrupted', input: 'in', spaceSnapshot: { k: 1 } }),
+    ]);
+    expect(await person.turn(run.requestId)).toMatchObject({
+      attempt: 2,
+      status: 'interrupted',
+      stopReason: 'crashed',
+    });
     await person.do('turn:resume', { requestId: run.requestId });
     const returned = await new Agent(server.url, ['bot']).join();
     const third = await returned.run(run.requestId, 3);
@@ -155,10 +182,12 @@ describe('LIF-2: kill -9', () => {
     await crash(server);
     await agent.open();
     expect((await agent.attach()).assigned).toEqual([]);
-    for (const frame of [run, opened]) expect((await agent.refused('turn:push', { ...frame.frame, seq: 2, ops: [] })).code).toBe('turn_ended');
+    for (const frame of [run, opened])
+      expect((await agent.refused('turn:push', { ...frame.frame, seq: 2, ops: [] })).code).toBe('turn_ended');
     expect((await run.aborted()).reason).toBe('turn_ended');
     await person.open();
-    for (const { requestId } of [run, opened]) expect(await person.turn(requestId)).toMatchObject({ status: 'interrupted', stopReason: 'crashed' });
+    for (const { requestId } of [run, opened])
+      expect(await person.turn(requestId)).toMatchObject({ status: 'interrupted', stopReason: 'crashed' });
   });
 
   test('C04: in the unsaved state: the status it ended with is kept, and all its text', async () => {
@@ -179,16 +208,25 @@ describe('LIF-2: kill -9', () => {
     }
     const never = (await person.start(chatId, 'never begun', { assistantId: 'nobody' })).turn.requestId;
     const lock = lockStore(server.dataDir);
-    for (const [index, { status, ...more }] of ends.entries()) void runs[index]?.close(status, more);
+    for (const [index, { status, ...more }] of ends.entries()) runs[index]?.close(status, more).catch(() => undefined); // its answer dies with the server
     await person.do('turn:stop', { requestId: never });
     for (const { requestId } of runs) expect((await person.ended(chatId, requestId)).persisted).toBe(false);
     await server.kill();
     lock.release();
     await server.start();
     await person.open();
-    for (const [index, end] of ends.entries()) expect(await person.turn(runs[index]?.requestId as string)).toMatchObject(end);
+    for (const [index, end] of ends.entries())
+      expect(await person.turn(runs[index]?.requestId as string)).toMatchObject(end);
     expect(await person.turn(never)).toMatchObject({ status: 'interrupted', stopReason: 'stopped' });
-    expect(contents(await expectConsistent(server.url, chatId))).toEqual(['q0', 'a0', 'q1', 'a1', 'q2', 'a2', 'never begun']);
+    expect(contents(await expectConsistent(server.url, chatId))).toEqual([
+      'q0',
+      'a0',
+      'q1',
+      'a1',
+      'q2',
+      'a2',
+      'never begun',
+    ]);
   });
 
   test('C04: a store that takes no end at the next start either: the server serves, and what was unsaved stays so until it is stored', async () => {
@@ -225,7 +263,8 @@ describe('LIF-2: kill -9', () => {
     const journal = join(server.dataDir, 'journal');
     const kept = join(server.dataDir, 'kept');
     mkdirSync(kept);
-    const copy = (from: string, to: string): void => readdirSync(from).forEach((name) => copyFileSync(join(from, name), join(to, name)));
+    const copy = (from: string, to: string): void =>
+      readdirSync(from).forEach((name) => copyFileSync(join(from, name), join(to, name)));
     copy(journal, kept);
     await run.close('completed', { usage: 1 });
     const { turn } = await person.ended(chatId, run.requestId);
@@ -246,7 +285,10 @@ describe('LIF-2: kill -9', () => {
       const chatId = await person.createChat();
       const view = await person.follow(chatId);
       const { turn } = await person.start(chatId, 'just a few words', { metadata: { delayMs: 0 } });
-      await until(() => view.text(turn.requestId).length >= round * 5 || view.ends(turn.requestId).length > 0, 'some text');
+      await until(
+        () => view.text(turn.requestId).length >= round * 5 || view.ends(turn.requestId).length > 0,
+        'some text',
+      );
       await server.kill();
       await until(() => person.disconnectReason, 'the cut');
       await server.start();
@@ -255,9 +297,14 @@ describe('LIF-2: kill -9', () => {
       expect(['completed', 'interrupted']).toContain(now.status);
       if (view.ends(turn.requestId).length > 0) expect(now.status).toBe('completed');
       const history = await expectConsistent(server.url, chatId);
-      expect((history[1]?.props['content'] as string | undefined) ?? '').toMatch(new RegExp(`^${view.text(turn.requestId)}`));
+      expect((history[1]?.props['content'] as string | undefined) ?? '').toMatch(
+        new RegExp(`^${view.text(turn.requestId)}`),
+      );
       expect(history.length).toBeLessThanOrEqual(2);
-      const again = await person.start(chatId, 'just a few words', { requestId: turn.requestId, metadata: { delayMs: 0 } });
+      const again = await person.start(chatId, 'just a few words', {
+        requestId: turn.requestId,
+        metadata: { delayMs: 0 },
+      });
       expect(again).toMatchObject({ duplicate: true, turn: now });
     }
   });

@@ -10,7 +10,8 @@ import { until } from '../harness/until.js';
 import { scene } from './scene.js';
 
 const LONG = 'word '.repeat(2000);
-const contents = (messages: readonly { props: Record<string, unknown> }[]) => messages.map(({ props }) => props['content']);
+const contents = (messages: readonly { props: Record<string, unknown> }[]) =>
+  messages.map(({ props }) => props['content']);
 
 describe('LIF-1: SIGTERM', () => {
   test('new turns are refused, repeated starts are answered, readyz fails; a running turn may end in time; exit code 0', async () => {
@@ -22,18 +23,31 @@ describe('LIF-1: SIGTERM', () => {
     const requestId = uid('r');
     await person.start(chatId, 'go', { requestId });
     const run = await agent.run(requestId);
-    const failed = await person.start(chatId, 'x', { assistantId: 'echo', onBusy: 'parallel', metadata: { delayMs: 60_000 } });
+    const failed = await person.start(chatId, 'x', {
+      assistantId: 'echo',
+      onBusy: 'parallel',
+      metadata: { delayMs: 60_000 },
+    });
     await person.do('turn:stop', { requestId: failed.turn.requestId });
     const ending = server.signal('SIGTERM');
     await until(async () => (await fetch(`${server.url}/readyz`)).status === 503, 'readyz fails');
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
     for (const onBusy of ['enqueue', 'parallel', 'interrupt']) {
-      expect(await person.refused('turn:start', { chatId, input: 'no', onBusy })).toMatchObject({ code: 'draining', retryable: true });
+      expect(await person.refused('turn:start', { chatId, input: 'no', onBusy })).toMatchObject({
+        code: 'draining',
+        retryable: true,
+      });
     }
-    expect((await person.refused('turn:start', { chatId: uid('c'), input: 'no', createChat: true, assistantId: 'echo' })).code).toBe('draining');
+    expect(
+      (await person.refused('turn:start', { chatId: uid('c'), input: 'no', createChat: true, assistantId: 'echo' }))
+        .code,
+    ).toBe('draining');
     expect((await person.refused('turn:resume', { requestId: failed.turn.requestId })).code).toBe('draining');
     expect((await agent.refused('turn:open', { chatId, assistantId: 'bot' })).code).toBe('draining');
-    expect(await person.start(chatId, 'go', { requestId })).toMatchObject({ duplicate: true, turn: { status: 'running' } });
+    expect(await person.start(chatId, 'go', { requestId })).toMatchObject({
+      duplicate: true,
+      turn: { status: 'running' },
+    });
     await run.send('in time');
     expect(await run.close()).toMatchObject({ persisted: true });
     expect((await person.ended(chatId, requestId)).turn.status).toBe('completed');
@@ -53,8 +67,14 @@ describe('LIF-1: SIGTERM', () => {
     const [person] = viewers as [Person];
     const chats = await Promise.all(Array.from({ length: 20 }, () => person.createChat()));
     for (const viewer of viewers) for (const chatId of chats) await viewer.follow(chatId);
-    const turns = await Promise.all(chats.map(async (chatId) => (await person.start(chatId, LONG, { metadata: { delayMs: 5 } })).turn.requestId));
-    await until(() => turns.every((requestId, index) => (person.chats.get(chats[index] as string)?.text(requestId).length ?? 0) > 20), 'words everywhere');
+    const turns = await Promise.all(
+      chats.map(async (chatId) => (await person.start(chatId, LONG, { metadata: { delayMs: 5 } })).turn.requestId),
+    );
+    await until(
+      () =>
+        turns.every((requestId, index) => (person.chats.get(chats[index] as string)?.text(requestId).length ?? 0) > 20),
+      'words everywhere',
+    );
     const began = performance.now();
     expect(await server.signal('SIGTERM')).toBe(0);
     expect(performance.now() - began).toBeLessThan(10_000);
@@ -65,7 +85,12 @@ describe('LIF-1: SIGTERM', () => {
       const stored = (await httpHistory(server.url, chatId))[1]?.props['content'] as string;
       for (const viewer of viewers) {
         expect(viewer.goaways).toEqual([expect.objectContaining({ code: 'shutdown' })]);
-        expect(viewer.chats.get(chatId)?.ends(requestId)).toEqual([expect.objectContaining({ persisted: true, turn: expect.objectContaining({ status: 'interrupted', stopReason: 'shutdown' }) as object })]);
+        expect(viewer.chats.get(chatId)?.ends(requestId)).toEqual([
+          expect.objectContaining({
+            persisted: true,
+            turn: expect.objectContaining({ status: 'interrupted', stopReason: 'shutdown' }) as object,
+          }),
+        ]);
         expect(stored).toBe(viewer.chats.get(chatId)?.text(requestId));
       }
     }
@@ -78,7 +103,8 @@ describe('LIF-1: SIGTERM', () => {
     await person.follow(chatId);
     const first = (await person.start(chatId, LONG)).turn.requestId;
     const queued: string[] = [];
-    for (const input of ['one', 'two', 'three']) queued.push((await person.start(chatId, input, { metadata: { delayMs: 0 } })).turn.requestId);
+    for (const input of ['one', 'two', 'three'])
+      queued.push((await person.start(chatId, input, { metadata: { delayMs: 0 } })).turn.requestId);
     expect(await server.signal('SIGTERM')).toBe(0);
     expect((await person.ended(chatId, first)).turn.stopReason).toBe('shutdown');
     for (const requestId of queued) expect(person.chats.get(chatId)?.ends(requestId)).toEqual([]);
@@ -86,7 +112,10 @@ describe('LIF-1: SIGTERM', () => {
     await person.open();
     await person.follow(chatId, { fresh: true });
     await until(async () => (await person.turn(queued[2] as string)).status === 'completed', 'all three answered');
-    const order = rows(server.dataDir, "SELECT request_id FROM agent_turn WHERE status = 'completed' ORDER BY started_at, id");
+    const order = rows(
+      server.dataDir,
+      "SELECT request_id FROM agent_turn WHERE status = 'completed' ORDER BY started_at, id",
+    );
     expect(order.map((row) => row['request_id'])).toEqual(queued);
     const inputs = (await expectConsistent(server.url, chatId, [person])).filter(({ role }) => role === 'user');
     expect(contents(inputs)).toEqual([LONG, 'one', 'two', 'three']);
@@ -111,7 +140,10 @@ describe('LIF-1: SIGTERM', () => {
     expect(await ending).toBe(1);
     const seen = view.text(turn.requestId);
     await server.start();
-    expect(await (await new Person(server.url).open()).turn(turn.requestId)).toMatchObject({ status: 'interrupted', stopReason: 'crashed' });
+    expect(await (await new Person(server.url).open()).turn(turn.requestId)).toMatchObject({
+      status: 'interrupted',
+      stopReason: 'crashed',
+    });
     expect(((await httpHistory(server.url, chatId))[1]?.props['content'] as string).startsWith(seen)).toBe(true);
   });
 
@@ -124,7 +156,9 @@ describe('LIF-1: SIGTERM', () => {
     await person.do('turn:stop', { requestId: running.requestId });
     await draining;
     expect(late.runs).toEqual([]);
-    expect(view.events.some((event) => event.type === 'turn.started' && event.turn.requestId === waiting.requestId)).toBe(false);
+    expect(
+      view.events.some((event) => event.type === 'turn.started' && event.turn.requestId === waiting.requestId),
+    ).toBe(false);
     const next = await startServer({ dataDir: server.dataDir });
     const again = await new Agent(next.url, ['late']).join();
     await (await again.run(waiting.requestId)).close();
@@ -137,7 +171,10 @@ describe('LIF-1: SIGTERM', () => {
     await (await agent.run(turn.requestId)).aborted();
     expect((await person.turn(turn.requestId)).status).toBe('running');
     await server.drain();
-    expect((await person.ended(chatId, turn.requestId)).turn).toMatchObject({ status: 'interrupted', stopReason: 'shutdown' });
+    expect((await person.ended(chatId, turn.requestId)).turn).toMatchObject({
+      status: 'interrupted',
+      stopReason: 'shutdown',
+    });
     expect(rows(server.dataDir, 'SELECT stop_reason FROM agent_turn')).toEqual([{ stop_reason: 'shutdown' }]);
   });
 });

@@ -9,7 +9,15 @@ import { ServerProcess } from '../harness/server-process.js';
 import { until } from '../harness/until.js';
 import { scene } from './scene.js';
 
-const GAUGES = ['turns_active', 'subscriptions', 'buffer_bytes', 'log_bytes', 'outbox_bytes', 'unsaved_bytes', 'sessions'].map((name) => `turnstream_${name}`);
+const GAUGES = [
+  'turns_active',
+  'subscriptions',
+  'buffer_bytes',
+  'log_bytes',
+  'outbox_bytes',
+  'unsaved_bytes',
+  'sessions',
+].map((name) => `turnstream_${name}`);
 
 /** What the gauges that come to nothing say. */
 async function gauges(url: string): Promise<Record<string, number>> {
@@ -20,10 +28,15 @@ const nothing = Object.fromEntries(GAUGES.map((name) => [name, 0]));
 
 describe('LIF-3: what is kept in memory', () => {
   test('after every kind of end, and the retention, all gauges are back at zero', async () => {
-    const { url, person, agent, chatId, turn } = await scene({ env: { LOG_TTL_MS: '100', AGENT_GRACE_MS: '50', AGENT_WAIT_MS: '50', MAX_TURN_MS: '400' } });
+    const { url, person, agent, chatId, turn } = await scene({
+      env: { LOG_TTL_MS: '100', AGENT_GRACE_MS: '50', AGENT_WAIT_MS: '50', MAX_TURN_MS: '400' },
+    });
     for (const status of ['completed', 'failed', 'interrupted'] as const) {
       const run = await turn();
-      await run.push({ op: 'step.start', stepId: uid('s'), type: 'llm', input: 'x' }, { op: 'space.set', key: 'k', value: 'v' });
+      await run.push(
+        { op: 'step.start', stepId: uid('s'), type: 'llm', input: 'x' },
+        { op: 'space.set', key: 'k', value: 'v' },
+      );
       await run.send('x'.repeat(10_000));
       await run.close(status);
       await person.ended(chatId, run.requestId);
@@ -100,19 +113,20 @@ describe('LIF-3: what is kept in memory', () => {
   });
 
   test('C33: turns of more bytes than the heap may hold, in one chat and in many: the server lives, and keeps nothing', async () => {
-    const server = await new ServerProcess({ LOG_TTL_MS: '100', NODE_OPTIONS: '--max-old-space-size=100' }).start();
+    const server = await new ServerProcess({ LOG_TTL_MS: '100', NODE_OPTIONS: '--max-old-space-size=72' }).start();
     const person = await new Person(server.url).open();
-    const text = 'x'.repeat(400_000);
+    const text = 'x'.repeat(250_000);
     const one = await person.createChat();
-    for (let round = 0; round < 25; round++) {
-      const chats = [one, one, one, await person.createChat(), await person.createChat(), await person.createChat()];
-      await Promise.all(chats.map((chatId) => person.start(chatId, text, { onBusy: 'parallel', metadata: { delayMs: 0 } })));
+    for (let round = 0; round < 20; round++) {
+      const chats = [one, ...(await Promise.all(Array.from({ length: 5 }, () => person.createChat())))];
+      await Promise.all(
+        chats.map((chatId) => person.start(chatId, text, { onBusy: 'parallel', metadata: { delayMs: 0 } })),
+      );
       await until(async () => (await metric(server.url, 'turnstream_turns_active')) === 0, 'all ended');
-      console.log(round, performance.now(), await gauges(server.url), await metric(server.url, 'turnstream_process_nodejs_heap_size_used_bytes'), await metric(server.url, 'turnstream_process_resident_memory_bytes'), await metric(server.url, 'turnstream_turns_total{status="completed"}'));
     }
     await until(async () => JSON.stringify(await gauges(server.url)) === JSON.stringify(nothing), 'nothing left');
-    expect(await metric(server.url, 'turnstream_turns_total{status="completed"}')).toBe(150);
-  });
+    expect(await metric(server.url, 'turnstream_turns_total{status="completed"}')).toBe(120);
+  }, 60_000);
 
   test('two hundred turns that end in the moment they begin leave nothing behind', async () => {
     const quick = defineAssistant({ assistantId: 'quick', run: () => undefined });

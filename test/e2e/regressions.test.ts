@@ -1,9 +1,26 @@
-import { describe, expect, test } from 'vitest';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openFileJournal } from '../../server/adapters/file-journal.js';
+import { createMemoryLog } from '../../server/adapters/memory-log.js';
+import { openPrismaStore } from '../../server/adapters/prisma/open.js';
+import { systemClock } from '../../server/clock.js';
+import { readConfig } from '../../server/config.js';
+import { systemIds } from '../../server/id-source.js';
+import { createLog } from '../../server/log.js';
+import { createMetrics } from '../../server/metrics.js';
+import type { TurnWrite } from '../../server/ports/store.js';
+import { createEnvironment } from '../../server/session/create-environment.js';
+import { Deferred } from '../../server/session/deferred.js';
+import { createDesk } from '../../server/session/desk/desk.js';
+import type { Identity } from '../../server/session/identity.js';
+import { Sessions } from '../../server/session/sessions.js';
+import type { Subscriber } from '../../server/session/subscriber.js';
 import { Agent } from '../harness/agent.js';
 import { expectConsistent } from '../harness/consistent.js';
 import { lockStore } from '../harness/lock.js';
 import { Person } from '../harness/person.js';
 import { ServerProcess } from '../harness/server-process.js';
+import { temporaryDirectory } from '../harness/server.js';
 import { until } from '../harness/until.js';
 import { scene } from './scene.js';
 
@@ -43,4 +60,79 @@ describe('regressions', () => {
     await closing;
     expect((await late.ended(here.chatId, run.requestId)).turn.status).toBe('completed');
   });
+
+  test('SUB-1, TRN-2: an input that is stored and not yet told of is seen by nobody', async () => {
+    const { desk, chatId, holdWrites } = await deskOverSlowStore();
+    const release = holdWrites();
+    const starting = desk.run('turn:start', ANN, { chatId, input: [text('go')], onBusy: 'enqueue', createChat: false }, {});
+    await until(() => release.isStored, 'write 1');
+    const heard: string[] = [];
+    const subscriber: Subscriber = {
+      identity: ANN,
+      deliver: ({ events }) => heard.push(...events.map(({ type }) => type)),
+      signal: () => undefined,
+      presence: () => undefined,
+      ended: () => undefined,
+    };
+    const { result } = await desk.subscribe(ANN, { chatId, messageLimit: 50 }, subscriber);
+    expect(result).toMatchObject({ mode: 'snapshot', messages: [], turns: [] });
+    expect((await desk.run('message:list', ANN, { chatId, limit: 50 }, {})).messages).toEqual([]);
+    expect((await desk.run('message:list', ANN, { chatId, limit: 50, offset: 0 }, {})).messages).toEqual([]);
+    expect((await desk.run('turn:list', ANN, { chatId, limit: 50 }, {})).turns).toEqual([]);
+    release.now();
+    await starting;
+    await until(() => heard.length >= 2, 'the events');
+    expect(heard.slice(0, 2)).toEqual(['turn.queued', 'message.created']);
+    expect((await desk.run('message:list', ANN, { chatId, limit: 50 }, {})).messages).toHaveLength(1);
+  });
 });
+
+const ANN: Identity = { userId: 'ann', teamId: null, tenantId: null, roles: ['user'], assistants: null, expiresAt: null };
+const text = (content: string) => ({ type: 'text', props: { content } });
+
+/** The domain over a real database whose transactions can be held between their commit and their answer. */
+async function deskOverSlowStore() {
+  const directory = temporaryDirectory();
+  const log = createLog('silent');
+  const store = await openPrismaStore({ url: `file:${join(directory, 'db')}`, clock: systemClock, ids: systemIds });
+  let held: Deferred<void> | null = null;
+  const release = { isStored: false, now: () => held?.resolve() };
+  const slow = new Proxy(store, {
+    get: (target, name) => {
+      if (name === 'write') {
+        return async (batch: readonly TurnWrite[]) => {
+          await target.write(batch);
+          release.isStored = true;
+          await held?.promise;
+        };
+      }
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? (value as (...args: unknown[]) => unknown).bind(target) : value;
+    },
+  });
+  const journal = openFileJournal({ directory: join(directory, 'journal'), clock: systemClock, log, fsyncMs: 100 });
+  const { env } = createEnvironment({
+    clock: systemClock,
+    ids: systemIds,
+    log,
+    metrics: createMetrics(),
+    store: slow,
+    journal,
+    liveLog: createMemoryLog({ ids: systemIds }),
+    assistants: [],
+    settings: readConfig({ DATA_DIR: directory }),
+  });
+  const sessions = new Sessions(env);
+  onTestFinished(async () => {
+    sessions.close();
+    await journal.close();
+    await store.close();
+  });
+  const desk = createDesk(env, sessions);
+  const { chat } = await desk.run('chat:create', ANN, { assistantId: 'nobody' }, {});
+  const holdWrites = () => {
+    held = new Deferred<void>();
+    return release;
+  };
+  return { desk, chatId: chat.chatId, holdWrites };
+}

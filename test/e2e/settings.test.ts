@@ -12,8 +12,15 @@ import { ServerProcess } from '../harness/server-process.js';
 const MAIN = fileURLToPath(new URL('../../dist/server/main.js', import.meta.url));
 
 /** Runs the built server until it ends by itself. */
-async function ended(env: Record<string, string>, cwd = temporaryDirectory()): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, [MAIN, 'serve'], { cwd, env: { PATH: process.env['PATH'], PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+async function ended(
+  env: Record<string, string>,
+  cwd = temporaryDirectory(),
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, [MAIN, 'serve'], {
+    cwd,
+    env: { PATH: process.env['PATH'], PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const said = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk: Buffer) => (said.stdout += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (said.stderr += chunk.toString()));
@@ -102,7 +109,10 @@ describe('section 10: settings', () => {
   test('an assistant module that ASSISTANTS names is served; one that is not there is refused in one line', async () => {
     const directory = temporaryDirectory();
     const path = join(directory, 'parrot.mjs');
-    writeFileSync(path, "export default { assistantId: 'parrot', name: 'Parrot', run: async (ctx) => { await ctx.send('squawk'); } };\n");
+    writeFileSync(
+      path,
+      "export default { assistantId: 'parrot', name: 'Parrot', run: async (ctx) => { await ctx.send('squawk'); } };\n",
+    );
     const server = await new ServerProcess({ ASSISTANTS: path }).start();
     const person = await new Person(server.url).open();
     const chatId = await person.createChat({ assistantId: 'parrot' });

@@ -31,33 +31,63 @@ function expectGrammar(events: readonly ChatEvent[]): void {
 describe('TRN-6: the end of an attempt', () => {
   const waysToEnd: [string, (here: Scene, run: Run) => Promise<unknown>, Record<string, unknown>][] = [
     ['completed', (_here, run) => run.close('completed'), { status: 'completed', stopReason: null, error: null }],
-    ['failed', (_here, run) => run.close('failed', { error: { code: 'oops', message: 'It broke.' } }), { status: 'failed', stopReason: 'error', error: { code: 'oops', message: 'It broke.' } }],
-    ['interrupted by its agent', (_here, run) => run.close('interrupted'), { status: 'interrupted', stopReason: 'stopped' }],
-    ['stopped', ({ person }, run) => person.do('turn:stop', { requestId: run.requestId }), { status: 'interrupted', stopReason: 'stopped' }],
-    ['superseded', ({ person, chatId }) => person.start(chatId, 'x', { onBusy: 'interrupt' }), { status: 'interrupted', stopReason: 'superseded' }],
+    [
+      'failed',
+      (_here, run) => run.close('failed', { error: { code: 'oops', message: 'It broke.' } }),
+      { status: 'failed', stopReason: 'error', error: { code: 'oops', message: 'It broke.' } },
+    ],
+    [
+      'interrupted by its agent',
+      (_here, run) => run.close('interrupted'),
+      { status: 'interrupted', stopReason: 'stopped' },
+    ],
+    [
+      'stopped',
+      ({ person }, run) => person.do('turn:stop', { requestId: run.requestId }),
+      { status: 'interrupted', stopReason: 'stopped' },
+    ],
+    [
+      'superseded',
+      ({ person, chatId }) => person.start(chatId, 'x', { onBusy: 'interrupt' }),
+      { status: 'interrupted', stopReason: 'superseded' },
+    ],
     ['lost with its agent', async ({ agent }) => agent.drop(), { status: 'interrupted', stopReason: 'agent_lost' }],
   ];
-  test.each(waysToEnd)('%s: open messages are closed, all text is stored, then one turn.ended and nothing after it', async (_way, end, turn) => {
-    const here = await scene({ env: { AGENT_GRACE_MS: '50', COALESCE_MS: '1000' } });
-    const run = await here.turn();
-    const left = await run.send('a');
-    const closed = await run.send('b');
-    await run.push({ op: 'append', messageId: left, text: ' and more' }, { op: 'append', messageId: left, text: ' held back' }, { op: 'end', messageId: closed });
-    void end(here, run);
-    expect((await here.person.ended(here.chatId, run.requestId)).turn).toMatchObject(turn);
-    const stored = rows(here.server.dataDir, 'SELECT props, state FROM agent_message WHERE request_id = ? AND role = ? ORDER BY sequence', run.requestId, 'assistant');
-    expect(stored).toEqual([
-      { props: JSON.stringify({ content: 'a and more held back' }), state: 'closed' },
-      { props: JSON.stringify({ content: 'b' }), state: 'closed' },
-    ]);
-    const late = await run.agent.ask('turn:push', { ...run.frame, seq: run.seq + 1, ops: [{ op: 'send', type: 'text', props: {} }] }, 500).catch(() => null);
-    expect(late?.ok ?? false).toBe(false);
-    const history = await expectConsistent(here.url, here.chatId, [here.person]);
-    expect(history.every(({ state }) => state === 'closed')).toBe(true);
-    expectGrammar(here.view.events);
-    const last = here.view.events.findLast((event) => event.requestId === run.requestId);
-    expect(last?.type).toBe('turn.ended');
-  });
+  test.each(waysToEnd)(
+    '%s: open messages are closed, all text is stored, then one turn.ended and nothing after it',
+    async (_way, end, turn) => {
+      const here = await scene({ env: { AGENT_GRACE_MS: '50', COALESCE_MS: '1000' } });
+      const run = await here.turn();
+      const left = await run.send('a');
+      const closed = await run.send('b');
+      await run.push(
+        { op: 'append', messageId: left, text: ' and more' },
+        { op: 'append', messageId: left, text: ' held back' },
+        { op: 'end', messageId: closed },
+      );
+      void end(here, run);
+      expect((await here.person.ended(here.chatId, run.requestId)).turn).toMatchObject(turn);
+      const stored = rows(
+        here.server.dataDir,
+        'SELECT props, state FROM agent_message WHERE request_id = ? AND role = ? ORDER BY sequence',
+        run.requestId,
+        'assistant',
+      );
+      expect(stored).toEqual([
+        { props: JSON.stringify({ content: 'a and more held back' }), state: 'closed' },
+        { props: JSON.stringify({ content: 'b' }), state: 'closed' },
+      ]);
+      const late = await run.agent
+        .ask('turn:push', { ...run.frame, seq: run.seq + 1, ops: [{ op: 'send', type: 'text', props: {} }] }, 500)
+        .catch(() => null);
+      expect(late?.ok ?? false).toBe(false);
+      const history = await expectConsistent(here.url, here.chatId, [here.person]);
+      expect(history.every(({ state }) => state === 'closed')).toBe(true);
+      expectGrammar(here.view.events);
+      const last = here.view.events.findLast((event) => event.requestId === run.requestId);
+      expect(last?.type).toBe('turn.ended');
+    },
+  );
 
   test('C57: assistants that throw at once, throw late, send nothing, return something: one terminal event each', async () => {
     const assistants = [
@@ -70,13 +100,18 @@ describe('TRN-6: the end of an attempt', () => {
         },
       }),
       defineAssistant({ assistantId: 'silent', run: () => undefined }),
-      defineAssistant({ assistantId: 'odd', run: () => Promise.reject(null as never) }), // eslint-disable-line @typescript-eslint/prefer-promise-reject-errors -- anything can be thrown
+      defineAssistant({ assistantId: 'odd', run: () => Promise.reject(null) }), // eslint-disable-line @typescript-eslint/prefer-promise-reject-errors -- anything can be thrown
     ];
     const server = await startServer({ assistants });
     const person = await new Person(server.url).open();
     const chatId = await person.createChat();
     const view = await person.follow(chatId);
-    for (const [assistantId, status] of [['throws', 'failed'], ['late', 'failed'], ['silent', 'completed'], ['odd', 'failed']]) {
+    for (const [assistantId, status] of [
+      ['throws', 'failed'],
+      ['late', 'failed'],
+      ['silent', 'completed'],
+      ['odd', 'failed'],
+    ]) {
       const { turn } = await person.start(chatId, 'go', { assistantId });
       const end = await person.ended(chatId, turn.requestId);
       expect(end.turn).toMatchObject({ status, stopReason: status === 'failed' ? 'error' : null });
@@ -95,7 +130,10 @@ describe('TRN-6: the end of an attempt', () => {
     await person.ended(chatId, run.requestId);
     const late = await new Person(url).open();
     const view = await late.follow(chatId);
-    expect(view.messages.map(({ props, state }) => [props['content'], state])).toEqual([['go', 'closed'], ['abc', 'closed']]);
+    expect(view.messages.map(({ props, state }) => [props['content'], state])).toEqual([
+      ['go', 'closed'],
+      ['abc', 'closed'],
+    ]);
     expect([...(view.view?.turns.values() ?? [])]).toEqual([expect.objectContaining({ status: 'failed' })]);
     await person.do('turn:resume', { requestId: run.requestId });
     const next = await agent.run(run.requestId, 2);
@@ -158,14 +196,17 @@ describe('TRN-8: two write transactions', () => {
     await Promise.all(runs.map((run) => run.send('answer')));
     let isOver = false;
     const polling = (async () => {
-      for (let reads = 0; !isOver; reads++) expect((await httpHistory(url, chats[reads % 100] as string)).length).toBe(2);
+      for (let reads = 0; !isOver; reads++)
+        expect((await httpHistory(url, chats[reads % 100] as string)).length).toBe(2);
     })();
     const before = await writes(url);
     const ends = await Promise.all(runs.map((run) => run.close()));
     isOver = true;
     await polling;
     expect(ends.every((end) => 'persisted' in end && end.persisted)).toBe(true);
-    expect(rows(server.dataDir, "SELECT count(*) AS n FROM agent_turn WHERE status = 'completed'")).toEqual([{ n: 100 }]);
+    expect(rows(server.dataDir, "SELECT count(*) AS n FROM agent_turn WHERE status = 'completed'")).toEqual([
+      { n: 100 },
+    ]);
     // Those that wait while one is written are stored together.
     expect((await writes(url)) - before).toBeLessThan(100);
   });
@@ -196,8 +237,15 @@ describe('TRN-8: two write transactions', () => {
     isOver = true;
     await probing;
     expect(longest).toBeLessThan(1000);
-    const stored = rows(server.dataDir, 'SELECT props FROM agent_message WHERE request_id = ? AND role = ? ORDER BY sequence', turn.requestId, 'assistant');
-    expect(stored.map(({ props }) => (JSON.parse(props as string) as { content: string }).content)).toEqual(Array.from({ length: 10_000 }, (_, index) => `${index}`));
+    const stored = rows(
+      server.dataDir,
+      'SELECT props FROM agent_message WHERE request_id = ? AND role = ? ORDER BY sequence',
+      turn.requestId,
+      'assistant',
+    );
+    expect(stored.map(({ props }) => (JSON.parse(props as string) as { content: string }).content)).toEqual(
+      Array.from({ length: 10_000 }, (_, index) => `${index}`),
+    );
   });
 
   test('C21: polled across the end of many turns, each message stands exactly once and no text shrinks', async () => {
@@ -209,7 +257,8 @@ describe('TRN-8: two write transactions', () => {
     const lengths = new Map<string, number>();
     const look = (messages: readonly { messageId: string; props: Record<string, unknown> }[]): void => {
       expect(new Set(messages.map(({ messageId }) => messageId)).size).toBe(messages.length);
-      for (const messageId of lengths.keys()) expect(messages.some((message) => message.messageId === messageId)).toBe(true);
+      for (const messageId of lengths.keys())
+        expect(messages.some((message) => message.messageId === messageId)).toBe(true);
       for (const { messageId, props } of messages) {
         const { length } = props['content'] as string;
         expect(length).toBeGreaterThanOrEqual(lengths.get(messageId) ?? 0);
@@ -229,6 +278,7 @@ describe('TRN-8: two write transactions', () => {
     }
     isOver = true;
     await polling;
+    look(await httpHistory(url, chatId));
     expect(lengths.size).toBe(120);
     await expectConsistent(url, chatId, [person]);
   });

@@ -18,7 +18,8 @@ async function starts({ person, chatId }: Scene, count: number, more: Record<str
 }
 
 /** The turns in the order in which they began. */
-const begun = ({ view }: Scene): string[] => view.events.flatMap((event) => (event.type === 'turn.started' ? [event.turn.requestId] : []));
+const begun = ({ view }: Scene): string[] =>
+  view.events.flatMap((event) => (event.type === 'turn.started' ? [event.turn.requestId] : []));
 
 /** Completes turns as they come, until these have ended. */
 async function finish(here: Scene, ids: readonly string[]): Promise<void> {
@@ -34,7 +35,9 @@ describe('TRN-3: onBusy', () => {
     const ids = await starts(here, 5);
     await finish(here, ids);
     expect(begun(here)).toEqual(ids);
-    const order = here.view.events.flatMap((event) => (event.type === 'turn.started' || event.type === 'turn.ended' ? [event.type] : []));
+    const order = here.view.events.flatMap((event) =>
+      event.type === 'turn.started' || event.type === 'turn.ended' ? [event.type] : [],
+    );
     expect(order).toEqual(ids.flatMap(() => ['turn.started', 'turn.ended']));
     await expectConsistent(here.url, here.chatId, [here.person]);
   });
@@ -71,7 +74,9 @@ describe('TRN-3: onBusy', () => {
     agent.close();
     await until(() => agent.disconnectReason, 'the agent gone');
     const [waiting] = await starts(here, 1);
-    expect((await person.refused('turn:start', { chatId, input: 'x', onBusy: 'reject' })).details).toEqual({ activeRequestId: waiting });
+    expect((await person.refused('turn:start', { chatId, input: 'x', onBusy: 'reject' })).details).toEqual({
+      activeRequestId: waiting,
+    });
   });
 
   test('reject is not refused for background turns', async () => {
@@ -105,11 +110,16 @@ describe('TRN-3: onBusy', () => {
     const here = await scene();
     const run = await here.turn();
     const others = await Promise.all(Array.from({ length: 8 }, () => new Person(here.url).open()));
-    const answers = await Promise.all(others.map((person, index) => person.start(here.chatId, `i${index}`, { onBusy: 'interrupt' })));
+    const answers = await Promise.all(
+      others.map((person, index) => person.start(here.chatId, `i${index}`, { onBusy: 'interrupt' })),
+    );
     const ids = [run.requestId, ...answers.map(({ turn }) => turn.requestId)];
     const unfinished = (): string[] => ids.filter((requestId) => here.view.ends(requestId).length === 0);
     while (unfinished().length > 0) {
-      const next = await until(() => here.agent.runs.find(({ requestId }) => unfinished().includes(requestId)), 'the next run');
+      const next = await until(
+        () => here.agent.runs.find(({ requestId }) => unfinished().includes(requestId)),
+        'the next run',
+      );
       await next.close().catch(() => undefined);
       await here.person.ended(here.chatId, next.requestId);
     }
@@ -133,7 +143,9 @@ describe('TRN-3: onBusy', () => {
     const ids = await starts(here, 16, { onBusy: 'parallel' });
     const runs = await Promise.all(ids.map((requestId) => here.agent.run(requestId)));
     expect(runs.every(({ assignment }) => assignment?.turn.background)).toBe(true);
-    expect(await here.person.refused('turn:start', { chatId: here.chatId, input: 'x', onBusy: 'parallel' })).toMatchObject({
+    expect(
+      await here.person.refused('turn:start', { chatId: here.chatId, input: 'x', onBusy: 'parallel' }),
+    ).toMatchObject({
       code: 'queue_full',
       details: { limit: 'parallel', max: 16 },
     });
@@ -145,7 +157,11 @@ describe('TRN-3: onBusy', () => {
     await runs[0]?.close();
     await here.person.ended(here.chatId, ids[0] as string);
     const [one] = await starts(here, 1, { onBusy: 'parallel' });
-    await Promise.all([next.close(), ...runs.slice(1).map((run) => run.close()), here.agent.run(one as string).then((run) => run.close())]);
+    await Promise.all([
+      next.close(),
+      ...runs.slice(1).map((run) => run.close()),
+      here.agent.run(one as string).then((run) => run.close()),
+    ]);
     for (const requestId of [next.requestId, ...ids, one as string]) await here.person.ended(here.chatId, requestId);
     for (const requestId of ids) expect(here.view.text(requestId)).toBe(requestId);
     await expectConsistent(here.url, here.chatId, [here.person]);
@@ -186,7 +202,8 @@ describe('TRN-4: events come in the order in which the assistant made them', () 
     for (const run of runs) await run.close();
     for (const run of runs) await here.person.ended(here.chatId, run.requestId);
     const history = await expectConsistent(here.url, here.chatId, [here.person]);
-    for (const [messageId, text] of texts) expect(history.find((message) => message.messageId === messageId)?.props['content']).toBe(text);
+    for (const [messageId, text] of texts)
+      expect(history.find((message) => message.messageId === messageId)?.props['content']).toBe(text);
   });
 });
 
@@ -256,7 +273,8 @@ describe('TRN-10: waiting for an agent', () => {
   test('hello tells which assistants there are', async () => {
     const here = await away();
     const person = await new Person(here.url).open();
-    const listed = (person.hello as unknown as { assistants: { assistantId: string; available: boolean }[] }).assistants;
+    const listed = (person.hello as unknown as { assistants: { assistantId: string; available: boolean }[] })
+      .assistants;
     expect(listed).toContainEqual(expect.objectContaining({ assistantId: 'echo', available: true }));
     expect(listed).toContainEqual(expect.objectContaining({ assistantId: 'bot', available: false }));
     const { turns } = await here.person.do<Result<'turn:list'>>('turn:list', { chatId: here.chatId });

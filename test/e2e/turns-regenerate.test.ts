@@ -5,10 +5,17 @@ import { uid } from '../harness/peer.js';
 import { Person } from '../harness/person.js';
 import { scene, type Scene } from './scene.js';
 
-const contents = (messages: readonly { props: Record<string, unknown> }[]) => messages.map(({ props }) => props['content']);
-const texts = async ({ url, chatId, person }: Scene): Promise<unknown[]> => contents(await expectConsistent(url, chatId, [person]));
+const contents = (messages: readonly { props: Record<string, unknown> }[]) =>
+  messages.map(({ props }) => props['content']);
+const texts = async ({ url, chatId, person }: Scene): Promise<unknown[]> =>
+  contents(await expectConsistent(url, chatId, [person]));
 
-async function answer({ person, chatId }: Scene, run: Run, text: string | null, status: 'completed' | 'failed' = 'completed'): Promise<void> {
+async function answer(
+  { person, chatId }: Scene,
+  run: Run,
+  text: string | null,
+  status: 'completed' | 'failed' = 'completed',
+): Promise<void> {
   if (text !== null) await run.send(text);
   await run.close(status);
   await person.ended(chatId, run.requestId, run.attempt);
@@ -93,7 +100,9 @@ describe('TRN-11: regenerate', () => {
     await answer(here, newer, 'b');
     expect(await code(run.requestId)).toBe('conflict');
     expect(await code(uid('r'))).toBe('conflict');
-    expect((await person.refused('turn:start', { chatId, regenerate: newer.requestId, input: 'x' })).code).toBe('bad_request');
+    expect((await person.refused('turn:start', { chatId, regenerate: newer.requestId, input: 'x' })).code).toBe(
+      'bad_request',
+    );
     expect(await texts(here)).toEqual(['go', 'a', 'go', 'b']);
   });
 
@@ -142,6 +151,8 @@ describe('TRN-11: regenerate', () => {
     expect((await person.do('turn:stop', { requestId: run.requestId })).turn.status).toBe('completed');
     expect((await person.do('turn:stop', { chatId })).turn.requestId).toBe(next.requestId);
     await person.ended(chatId, next.requestId);
-    expect([...(view.view?.turns.values() ?? [])].every(({ status }) => status !== 'running' && status !== 'queued')).toBe(true);
+    expect(
+      [...(view.view?.turns.values() ?? [])].every(({ status }) => status !== 'running' && status !== 'queued'),
+    ).toBe(true);
   });
 });

@@ -6,13 +6,33 @@ import { metric } from '../harness/metric.js';
 import { uid } from '../harness/peer.js';
 import { scene, type Scene } from './scene.js';
 
-const contents = (messages: readonly { props: Record<string, unknown> }[]) => messages.map(({ props }) => props['content']);
-const begin = (stepId: string, more: Partial<Extract<OpInput, { op: 'step.start' }>> = {}): OpInput => ({ op: 'step.start', stepId, type: 'llm', ...more });
-const end = (stepId: string, status: 'completed' | 'failed' = 'completed', more: Partial<Extract<OpInput, { op: 'step.end' }>> = {}): OpInput => ({ op: 'step.end', stepId, status, ...more });
-const say = (content: string, more: Partial<Extract<OpInput, { op: 'send' }>> = {}): OpInput => ({ op: 'send', messageId: uid('m'), type: 'text', props: { content }, ...more });
+const contents = (messages: readonly { props: Record<string, unknown> }[]) =>
+  messages.map(({ props }) => props['content']);
+const begin = (stepId: string, more: Partial<Extract<OpInput, { op: 'step.start' }>> = {}): OpInput => ({
+  op: 'step.start',
+  stepId,
+  type: 'llm',
+  ...more,
+});
+const end = (
+  stepId: string,
+  status: 'completed' | 'failed' = 'completed',
+  more: Partial<Extract<OpInput, { op: 'step.end' }>> = {},
+): OpInput => ({ op: 'step.end', stepId, status, ...more });
+const say = (content: string, more: Partial<Extract<OpInput, { op: 'send' }>> = {}): OpInput => ({
+  op: 'send',
+  messageId: uid('m'),
+  type: 'text',
+  props: { content },
+  ...more,
+});
 
 /** Fails the attempt and gives the run of the next one. */
-async function again({ person, agent, chatId }: Scene, run: Run, how: 'failed' | 'interrupted' = 'failed'): Promise<Run> {
+async function again(
+  { person, agent, chatId }: Scene,
+  run: Run,
+  how: 'failed' | 'interrupted' = 'failed',
+): Promise<Run> {
   await run.close(how);
   await person.ended(chatId, run.requestId, run.attempt);
   await person.do('turn:resume', { requestId: run.requestId, attempt: run.attempt + 1 });
@@ -29,7 +49,8 @@ async function stepsOf({ person }: Scene, run: Run): Promise<Map<string, Step>> 
   return new Map(steps.map((step) => [step.stepId, step]));
 }
 
-const texts = async ({ url, chatId, person }: Scene): Promise<unknown[]> => contents(await expectConsistent(url, chatId, [person]));
+const texts = async ({ url, chatId, person }: Scene): Promise<unknown[]> =>
+  contents(await expectConsistent(url, chatId, [person]));
 
 describe('TRN-9: a resume with steps', () => {
   test('completed steps are not run again and what they sent stays; the incomplete leaf comes with its input and place', async () => {
@@ -40,7 +61,9 @@ describe('TRN-9: a resume with steps', () => {
     await run.push(begin(second, { type: 'tool', input: { q: 2 } }), say('torn'));
     const next = await again(here, run);
     const { resume } = next.assignment ?? {};
-    expect(resume?.steps).toEqual([expect.objectContaining({ stepId: second, type: 'tool', status: 'failed', input: { q: 2 } })]);
+    expect(resume?.steps).toEqual([
+      expect.objectContaining({ stepId: second, type: 'tool', status: 'failed', input: { q: 2 } }),
+    ]);
     expect(resume?.steps[0]?.stackPath).toEqual([{ stackId: run.stackId, assistantId: 'bot', stackDepth: 0 }]);
     expect(resume?.completedSteps).toEqual([expect.objectContaining({ stepId: first, output: { a: 1 } })]);
     expect(contents(resume?.messages ?? [])).toEqual(['kept', 'torn']);
@@ -62,7 +85,8 @@ describe('TRN-9: a resume with steps', () => {
     const [done, open] = [uid('s'), uid('s')];
     await run.push(begin(done), end(done), begin(open));
     const next = await again(here, run);
-    const refused = async (...ops: OpInput[]) => (await next.agent.refused('turn:push', { ...next.frame, seq: next.seq + 1, ops })).code;
+    const refused = async (...ops: OpInput[]) =>
+      (await next.agent.refused('turn:push', { ...next.frame, seq: next.seq + 1, ops })).code;
     expect(await refused(begin(done))).toBe('bad_request');
     expect(await refused(begin(open), begin(open))).toBe('bad_request');
     expect(await refused(end(done))).toBe('bad_request');
@@ -74,7 +98,16 @@ describe('TRN-9: a resume with steps', () => {
     const here = await scene();
     const run = await here.turn();
     const [one, two, three] = [uid('s'), uid('s'), uid('s')];
-    await run.push(begin(one), say('one'), end(one, 'failed'), begin(two), say('two'), end(two, 'failed'), begin(three), say('three'));
+    await run.push(
+      begin(one),
+      say('one'),
+      end(one, 'failed'),
+      begin(two),
+      say('two'),
+      end(two, 'failed'),
+      begin(three),
+      say('three'),
+    );
     const next = await again(here, run);
     expect(next.assignment?.resume?.steps.map(({ stepId }) => stepId).sort()).toEqual([one, two, three].sort());
     await next.push(begin(one), end(one));
@@ -119,7 +152,11 @@ describe('TRN-9: a resume with steps', () => {
     await run.push(begin(stepId), say('old'));
     const next = await again(here, run);
     await next.push(begin(stepId));
-    const bad = await next.agent.refused('turn:push', { ...next.frame, seq: next.seq + 1, ops: [say('new'), { op: 'end', messageId: 'nothing' }] });
+    const bad = await next.agent.refused('turn:push', {
+      ...next.frame,
+      seq: next.seq + 1,
+      ops: [say('new'), { op: 'end', messageId: 'nothing' }],
+    });
     expect(bad).toMatchObject({ code: 'bad_request', details: { index: 1 } });
     expect(await texts(here)).toEqual(['go', 'old']);
     await next.push(say('new'));
@@ -146,7 +183,11 @@ describe('TRN-9: a resume with steps', () => {
     const next = await again(here, run);
     expect(next.assignment?.space).toEqual({ a: 2 });
     // The one begun last, not the one with the highest sequence: now it is the first.
-    await next.push(begin(two), { op: 'space.set', key: 'a', value: 5 }, begin(one), { op: 'space.set', key: 'a', value: 6 });
+    await next.push(begin(two), { op: 'space.set', key: 'a', value: 5 }, begin(one), {
+      op: 'space.set',
+      key: 'a',
+      value: 6,
+    });
     const third = await again(here, next);
     expect(third.assignment?.space).toEqual({ a: 5 });
     await third.push(begin(one), end(one), begin(two), end(two));
@@ -157,13 +198,23 @@ describe('TRN-9: a resume with steps', () => {
     const here = await scene();
     const run = await here.turn();
     const [handled, open] = [uid('s'), uid('s')];
-    await run.push(begin(handled), say('sorry'), end(handled, 'failed', { error: { code: 'x' }, metadata: { handled: true } }), begin(open), say('x'));
+    await run.push(
+      begin(handled),
+      say('sorry'),
+      end(handled, 'failed', { error: { code: 'x' }, metadata: { handled: true } }),
+      begin(open),
+      say('x'),
+    );
     const next = await again(here, run);
     expect(next.assignment?.resume?.steps.map(({ stepId }) => stepId)).toEqual([open]);
     await next.push(begin(open), say('y'), end(open));
     await finish(here, next);
     expect(await texts(here)).toEqual(['go', 'sorry', 'y']);
-    expect((await stepsOf(here, run)).get(handled)).toMatchObject({ status: 'failed', metadata: { handled: true }, error: { code: 'x' } });
+    expect((await stepsOf(here, run)).get(handled)).toMatchObject({
+      status: 'failed',
+      metadata: { handled: true },
+      error: { code: 'x' },
+    });
   });
 
   test('one whose steps are all completed resumes with steps: [] and its messages', async () => {
@@ -201,10 +252,21 @@ describe('TRN-9: a resume with steps', () => {
       { stackId: grandchild, assistantId: 'expert', stackDepth: 2 },
     ]);
     expect((await stepsOf(here, run)).get(leaf)).toMatchObject({ status: 'interrupted' });
-    await next.push(begin(leaf, { stackId: grandchild }), say('again', { stepId: leaf }), end(leaf), begin(beside), end(beside));
+    await next.push(
+      begin(leaf, { stackId: grandchild }),
+      say('again', { stepId: leaf }),
+      end(leaf),
+      begin(beside),
+      end(beside),
+    );
     await finish(here, next);
     const after = await stepsOf(here, run);
-    expect([...after.values()].map(({ status }) => status)).toEqual(['completed', 'completed', 'completed', 'completed']);
+    expect([...after.values()].map(({ status }) => status)).toEqual([
+      'completed',
+      'completed',
+      'completed',
+      'completed',
+    ]);
     expect(after.get(leaf)).toMatchObject({ stackId: grandchild, stackDepth: 2, assistantId: 'expert' });
     expect(await texts(here)).toEqual(['go', 'again']);
   });
@@ -215,17 +277,26 @@ describe('TRN-9: a resume with steps', () => {
     const [leaf, child] = [uid('s'), uid('k')];
     await run.push(begin(leaf, { stackId: child, stackParentId: run.stackId, assistantId: 'helper' }));
     const next = await again(here, run);
-    expect(next.assignment?.resume?.steps.map(({ stepId, stackPath }) => [stepId, stackPath.map(({ stackId }) => stackId)])).toEqual([[leaf, [run.stackId, child]]]);
+    expect(
+      next.assignment?.resume?.steps.map(({ stepId, stackPath }) => [stepId, stackPath.map(({ stackId }) => stackId)]),
+    ).toEqual([[leaf, [run.stackId, child]]]);
   });
 
   test('what events tell of steps holds no input, output or snapshot; turn:input gives what was assigned', async () => {
     const here = await scene();
     const run = await here.turn();
     const stepId = uid('s');
-    await run.push({ op: 'space.set', key: 'secret', value: 'hush' }, begin(stepId, { input: 'hush' }), end(stepId, 'failed', { output: 'hush', error: { message: 'said' } }));
+    await run.push(
+      { op: 'space.set', key: 'secret', value: 'hush' },
+      begin(stepId, { input: 'hush' }),
+      end(stepId, 'failed', { output: 'hush', error: { message: 'said' } }),
+    );
     const next = await again(here, run);
     expect(JSON.stringify(here.view.events)).not.toContain('hush');
-    const { resume, space } = await here.agent.do<{ resume: { steps: Step[]; messages: Message[] }; space: object }>('turn:input', { requestId: run.requestId });
+    const { resume, space } = await here.agent.do<{ resume: { steps: Step[]; messages: Message[] }; space: object }>(
+      'turn:input',
+      { requestId: run.requestId },
+    );
     expect(resume).toEqual(next.assignment?.resume);
     expect(space).toEqual({ secret: 'hush' });
     await next.push(begin(stepId), end(stepId));

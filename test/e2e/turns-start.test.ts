@@ -13,7 +13,9 @@ describe('TRN-1: a start is idempotent by requestId', () => {
     const { url, person, agent, chatId } = await scene();
     const other = await new Person(url).open();
     const requestId = uid('r');
-    const answers = await Promise.all([person, other, person, other, person].map((from) => from.start(chatId, 'once', { requestId })));
+    const answers = await Promise.all(
+      [person, other, person, other, person].map((from) => from.start(chatId, 'once', { requestId })),
+    );
     expect(answers.filter(({ duplicate }) => !duplicate)).toHaveLength(1);
     expect(new Set(answers.map(({ messages }) => messages[0]?.messageId)).size).toBe(1);
     const run = await agent.run(requestId);
@@ -45,7 +47,9 @@ describe('TRN-1: a start is idempotent by requestId', () => {
     for (let round = 1; round <= 10; round++) {
       const chatId = uid('c');
       const requestId = uid('r');
-      const answers = await Promise.all(people.map((person) => person.start(chatId, 'hi', { requestId, createChat: true, assistantId: 'echo' })));
+      const answers = await Promise.all(
+        people.map((person) => person.start(chatId, 'hi', { requestId, createChat: true, assistantId: 'echo' })),
+      );
       expect(answers.map(({ duplicate }) => duplicate).sort()).toEqual([false, true, true]);
       expect(turnRows(dataDir)).toHaveLength(round);
     }
@@ -55,7 +59,11 @@ describe('TRN-1: a start is idempotent by requestId', () => {
     const { url } = await startServer();
     const people = await Promise.all([1, 2].map(() => new Person(url).open()));
     const chatId = uid('c');
-    const [a, b] = await Promise.all(people.map((person) => person.start(chatId, 'hi', { createChat: true, assistantId: 'echo', metadata: { delayMs: 0 } })));
+    const [a, b] = await Promise.all(
+      people.map((person) =>
+        person.start(chatId, 'hi', { createChat: true, assistantId: 'echo', metadata: { delayMs: 0 } }),
+      ),
+    );
     expect(a?.turn.requestId).not.toBe(b?.turn.requestId);
     expect([a?.duplicate, b?.duplicate]).toEqual([false, false]);
   });
@@ -70,7 +78,13 @@ describe('TRN-1: a start is idempotent by requestId', () => {
     const { person, chatId, dataDir } = await quiet();
     const requestId = uid('r');
     await person.start(chatId, 'go', { requestId, metadata: { a: 1, b: [1, { c: null, d: 'x' }] } });
-    const error = await person.refused('turn:start', { chatId, input: 'go', requestId, metadata: { a: 1, b: [1, { c: null, d: 'x' }] }, ...change });
+    const error = await person.refused('turn:start', {
+      chatId,
+      input: 'go',
+      requestId,
+      metadata: { a: 1, b: [1, { c: null, d: 'x' }] },
+      ...change,
+    });
     expect(error.code).toBe('idempotency_conflict');
     expect(turnRows(dataDir)).toHaveLength(1);
   });
@@ -78,7 +92,10 @@ describe('TRN-1: a start is idempotent by requestId', () => {
   test('the body is compared as canonical JSON after DAT-1: order of keys and broken text make no difference', async () => {
     const { person, chatId } = await quiet();
     const requestId = uid('r');
-    await person.start(chatId, [{ type: 'text', props: { content: 'a\ud800', more: 1 } }], { requestId, metadata: { a: 1, b: { x: 1, y: 2 } } });
+    await person.start(chatId, [{ type: 'text', props: { content: 'a\ud800', more: 1 } }], {
+      requestId,
+      metadata: { a: 1, b: { x: 1, y: 2 } },
+    });
     const again = await person.do('turn:start', {
       metadata: { b: { y: 2, x: 1 }, a: 1 },
       requestId,
@@ -93,7 +110,9 @@ describe('TRN-1: a start is idempotent by requestId', () => {
     const requestId = uid('r');
     const elsewhere = await person.createChat();
     await person.start(chatId, 'go', { requestId });
-    expect((await person.refused('turn:start', { chatId: elsewhere, input: 'go', requestId })).code).toBe('idempotency_conflict');
+    expect((await person.refused('turn:start', { chatId: elsewhere, input: 'go', requestId })).code).toBe(
+      'idempotency_conflict',
+    );
     const stranger = await new Person(url, { userId: 'eve', tenantId: 'other' }).open();
     const theirs = await stranger.createChat();
     const error = await stranger.refused('turn:start', { chatId: theirs, input: 'go', requestId });
@@ -104,7 +123,9 @@ describe('TRN-1: a start is idempotent by requestId', () => {
     const shared = await owner.createChat({ share: 'team' });
     const theirId = uid('r');
     await owner.start(shared, 'go', { requestId: theirId });
-    expect((await mate.refused('turn:start', { chatId: shared, input: 'go', requestId: theirId })).code).toBe('idempotency_conflict');
+    expect((await mate.refused('turn:start', { chatId: shared, input: 'go', requestId: theirId })).code).toBe(
+      'idempotency_conflict',
+    );
   });
 
   test('the same new requestId in two chats at once: one starts, the other is idempotency_conflict', async () => {
@@ -146,17 +167,27 @@ describe('TRN-1: a start is idempotent by requestId', () => {
     await person.start(chatId, 'go', { requestId });
     await person.do('chat:delete', { chatId });
     const elsewhere = await person.createChat();
-    expect((await person.refused('turn:start', { chatId: elsewhere, input: 'go', requestId })).code).toBe('idempotency_conflict');
+    expect((await person.refused('turn:start', { chatId: elsewhere, input: 'go', requestId })).code).toBe(
+      'idempotency_conflict',
+    );
   });
 });
 
 describe('TRN-2: the ack means that the input is stored', () => {
   test('when the ack is there, so are the rows', async () => {
     const { person, chatId, dataDir } = await quiet();
-    const { turn, messages } = await person.start(chatId, ['one', 'two'].map((content) => ({ type: 'text', props: { content } })));
-    expect(rows(dataDir, 'SELECT message_id FROM agent_message WHERE request_id = ? AND role = ? ORDER BY sequence', turn.requestId, 'user')).toEqual(
-      messages.map(({ messageId }) => ({ message_id: messageId })),
+    const { turn, messages } = await person.start(
+      chatId,
+      ['one', 'two'].map((content) => ({ type: 'text', props: { content } })),
     );
+    expect(
+      rows(
+        dataDir,
+        'SELECT message_id FROM agent_message WHERE request_id = ? AND role = ? ORDER BY sequence',
+        turn.requestId,
+        'user',
+      ),
+    ).toEqual(messages.map(({ messageId }) => ({ message_id: messageId })));
   });
 
   test('a start that the store refuses stores and broadcasts nothing, and can be sent again', async () => {
@@ -198,7 +229,9 @@ describe('TRN-2: the ack means that the input is stored', () => {
     await sending;
     const history = await expectConsistent(url, chatId, [person]);
     for (const { messages } of starts) {
-      expect(history.find(({ messageId }) => messageId === messages[0]?.messageId)?.sequence).toBe(messages[0]?.sequence);
+      expect(history.find(({ messageId }) => messageId === messages[0]?.messageId)?.sequence).toBe(
+        messages[0]?.sequence,
+      );
     }
     expect(new Set(history.map(({ sequence }) => sequence)).size).toBe(history.length);
   });

@@ -70,7 +70,9 @@ describe('TRN-5: turn:stop', () => {
     for (let round = 0; round < 50; round++) {
       const run = await turn();
       const began = performance.now();
-      const answers = await Promise.all([person, ...others].map((from) => from.do('turn:stop', { chatId, requestId: run.requestId })));
+      const answers = await Promise.all(
+        [person, ...others].map((from) => from.do('turn:stop', { chatId, requestId: run.requestId })),
+      );
       expect(performance.now() - began).toBeLessThan(1000);
       for (const answer of answers) expect(answer.turn).toMatchObject({ status: 'interrupted', stopReason: 'stopped' });
       await person.ended(chatId, run.requestId);
@@ -107,7 +109,11 @@ describe('TRN-5: turn:stop', () => {
     await person.do('turn:stop', { chatId });
     const { steps } = await person.do('step:list', { requestId: run.requestId });
     expect(steps).toEqual([expect.objectContaining({ stepId, status: 'interrupted', input: { q: 1 } })]);
-    const late = await run.agent.refused('turn:push', { ...run.frame, seq: run.seq + 1, ops: [{ op: 'step.end', stepId, status: 'completed' }] });
+    const late = await run.agent.refused('turn:push', {
+      ...run.frame,
+      seq: run.seq + 1,
+      ops: [{ op: 'step.end', stepId, status: 'completed' }],
+    });
     expect(late.code).toBe('turn_ended');
   });
 
@@ -125,7 +131,12 @@ describe('TRN-5: turn:stop', () => {
     await person.ended(chatId, after);
     expect(agent.runs.map(({ requestId }) => requestId)).toEqual([run.requestId, after]);
     expect(view.ends(queued)).toHaveLength(1);
-    expect((await expectConsistent(url, chatId, [person])).map(({ props }) => props['content'])).toEqual(['go', 'q1', 'q2', 'still here']);
+    expect((await expectConsistent(url, chatId, [person])).map(({ props }) => props['content'])).toEqual([
+      'go',
+      'q1',
+      'q2',
+      'still here',
+    ]);
   });
 
   test('C41: a stop ends exactly the turn that it names', async () => {
@@ -204,8 +215,12 @@ describe('TRN-5: turn:stop', () => {
     const other = await new Person(url).open();
     const run = await turn();
     const lock = lockStore(server.dataDir);
-    const answers = await Promise.all([person.do('turn:stop', { chatId }), other.do('turn:stop', { requestId: run.requestId })]);
-    for (const { turn: stopped } of answers) expect(stopped).toMatchObject({ status: 'interrupted', stopReason: 'stopped' });
+    const answers = await Promise.all([
+      person.do('turn:stop', { chatId }),
+      other.do('turn:stop', { requestId: run.requestId }),
+    ]);
+    for (const { turn: stopped } of answers)
+      expect(stopped).toMatchObject({ status: 'interrupted', stopReason: 'stopped' });
     expect((await person.ended(chatId, run.requestId)).persisted).toBe(false);
     expect((await person.refused('turn:stop', { chatId })).code).toBe('not_found');
     lock.release();
@@ -231,7 +246,10 @@ describe('TRN-12: a turn that runs too long', () => {
     const { turn: ended } = await person.ended(chatId, run.requestId);
     expect(ended).toMatchObject({ status: 'interrupted', stopReason: 'timeout' });
     expect((await run.aborted()).reason).toBe('timeout');
-    expect((await expectConsistent(url, chatId, [person])).map(({ props }) => props['content'])).toEqual(['go', 'slow']);
+    expect((await expectConsistent(url, chatId, [person])).map(({ props }) => props['content'])).toEqual([
+      'go',
+      'slow',
+    ]);
     await person.do('turn:resume', { requestId: run.requestId });
     const next = await agent.run(run.requestId, 2);
     await next.close();

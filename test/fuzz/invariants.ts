@@ -3,7 +3,7 @@ import { isEnded, type Message, type Result, type Turn } from '../../protocol/in
 import { httpHistory } from '../harness/consistent.js';
 import { Person } from '../harness/person.js';
 import { until } from '../harness/until.js';
-import { canonical, type KnownChat, type WrittenMessage } from './model.js';
+import { canonical, type AskedTurn, type KnownChat, type WrittenMessage } from './model.js';
 import { readStored, storedForm, type Stored, type StoredChat } from './rows.js';
 import { difference } from './watcher.js';
 import { identityOf, type World } from './world.js';
@@ -18,7 +18,8 @@ export async function checkInvariants(world: World): Promise<void> {
   for (const watcher of world.watchers) for (const chat of watcher.watched.values()) world.leave(chat);
   checkStarts(world, stored);
   checkWritten(world, stored);
-  checkOthers(world, stored);
+  checkSeen(world, stored);
+  checkEdits(world, stored);
   await checkAbsence(world);
   checkOutput(world);
 }
@@ -112,7 +113,8 @@ function differs(a: readonly object[], b: readonly object[]): string | null {
 
 /** TRN-1, TRN-2: what was accepted is there once, what was refused is not there at all. */
 function checkStarts(world: World, stored: Stored): void {
-  for (const { requestId, chatId, inputs, outcome } of world.model.turns.values()) {
+  for (const asked of world.model.turns.values()) {
+    const { requestId, chatId, inputs, outcome } = asked;
     const chat = stored.chats.get(chatId);
     const row = stored.turns.get(requestId);
     if (outcome === 'refused' && row) world.fault(`TRN-2: ${requestId} was refused and is stored`);
@@ -126,18 +128,19 @@ function checkStarts(world: World, stored: Stored): void {
     if (mine.length > inputs.length || (mine.length < inputs.length && !mayMiss)) {
       world.fault(`TRN-1: ${requestId} has ${mine.length} input messages, sent were ${inputs.length}`);
     }
-    checkEcho(world, requestId, chat, row);
+    if (asked.regenerates === null) checkEcho(world, asked, chat, row.status);
   }
 }
 
 /** A completed echo says each input once. */
-function checkEcho(world: World, requestId: string, chat: StoredChat | undefined, row: { status: string; attempt: number }): void {
-  const { inputs } = world.model.turns.get(requestId) as { inputs: readonly string[] };
-  const answers = chat?.messages.filter((message) => message.requestId === requestId && message.assistantId === 'echo') ?? [];
-  if (row.status !== 'completed' || answers.length === 0 || chat?.messages.some((message) => message.requestId === requestId && message.assistantId !== 'echo' && message.role === 'assistant')) return;
-  const touched = chat?.messages.some((m) => m.requestId === requestId && world.model.edits.has(m.messageId)) || world.model.mayBeGone.size > 0;
-  if (!touched && canonical(answers.map(({ props }) => props['content'])) !== canonical(inputs)) {
-    world.fault(`the echo of ${requestId} is ${canonical(answers.map(({ props }) => props))}, asked was ${canonical(inputs)}`);
+function checkEcho({ model, fault }: World, { requestId, inputs }: AskedTurn, chat: StoredChat | undefined, status: string): void {
+  if (status !== 'completed' || !chat) return;
+  const answers = chat.messages.filter((message) => message.requestId === requestId && message.role === 'assistant');
+  const isEcho = answers.length > 0 && answers.every(({ assistantId }) => assistantId === 'echo');
+  // What was deleted leaves no trace of how often it stood there.
+  const isTouched = model.mayBeGone.size > 0 || answers.some(({ messageId }) => model.edits.has(messageId));
+  if (isEcho && !isTouched && canonical(answers.map(contentOf)) !== canonical(inputs)) {
+    fault(`TRN-4: the echo of ${requestId} is ${canonical(answers.map(contentOf))}, asked was ${canonical(inputs)}`);
   }
 }
 
@@ -154,14 +157,21 @@ function checkWritten(world: World, stored: Stored): void {
       continue;
     }
     if (world.model.gone.has(message.messageId)) world.fault(`CMD-4: ${message.messageId} was deleted and is there`);
-    if (TWICE(stored, message)) world.fault(`TRN-9: ${message.messageId} of attempt ${message.run.attempt} stands beside the completed attempt`);
-    if (world.model.edits.has(message.messageId)) continue;
-    const is = message.find(row.props, true, 'last');
-    const must = message.run.isComplete ? message.states.length - 1 : least;
-    if (is < 0 || is < must) {
-      world.fault(`${is < 0 ? 'TRN-4' : 'LIF-2'}: ${message.messageId} of ${requestId} is ${canonical(row.props)}, written was ${canonical(message.whole)} (state ${is}, at least ${must})`);
-    }
+    if (standsTwice(stored, message)) world.fault(`TRN-9: ${message.messageId} of attempt ${message.run.attempt} stands beside the completed attempt`);
+    if (!world.model.edits.has(message.messageId)) checkState(world, message, row.props, least);
   }
+}
+
+function checkState(world: World, message: WrittenMessage, props: Message['props'], least: number): void {
+  const closed = message.find(props, { isClosed: true, from: 'last' });
+  // Half a character that waited for its other half was seen by nobody, and dies with the server.
+  const is = world.killed.has(message.run.life) ? Math.max(closed, message.find(props, { isClosed: false, from: 'last' })) : closed;
+  const must = message.run.isComplete ? message.states.length - 1 : least;
+  if (is >= 0 && is >= must) return;
+  const rule = is < 0 ? 'TRN-4' : 'LIF-2';
+  world.fault(
+    `${rule}: ${message.messageId} of ${message.run.requestId} is ${canonical(props)}, written was ${canonical(message.whole)} (state ${is}, at least ${must})`,
+  );
 }
 
 function leastOf({ killed }: World, message: WrittenMessage): number {
@@ -179,31 +189,41 @@ function mayBeGone({ model }: World, { messageId, run }: WrittenMessage, stored:
 }
 
 /** A turn without steps that completed in a later attempt has replaced what the earlier ones had sent (TRN-9). */
-function TWICE(stored: Stored, { run }: WrittenMessage): boolean {
+function standsTwice(stored: Stored, { run }: WrittenMessage): boolean {
   const turn = stored.turns.get(run.requestId);
   return turn !== undefined && turn.status === 'completed' && turn.steps === 0 && turn.attempt > run.attempt;
 }
 
-/** Inputs and echoes that somebody saw; and edits that were acknowledged. */
-function checkOthers(world: World, stored: Stored): void {
+/** Inputs and echoes that somebody saw stand as they were seen, or have grown since. */
+function checkSeen(world: World, stored: Stored): void {
   const { model } = world;
   for (const seen of model.seenOthers.values()) {
-    const chat = stored.chats.get(seen.chatId);
-    if (!chat || chat.isDeleted || model.edits.has(seen.messageId) || model.mayBeGone.has(seen.messageId)) continue;
-    const row = chat.messages.find(({ messageId }) => messageId === seen.messageId);
-    const isReplaceable = seen.role === 'assistant' && (stored.turns.get(seen.requestId ?? '')?.attempt ?? 1) >= 1;
-    const wasReplaced = isReplaceable && ([...model.turns.values()].some(({ regenerates }) => regenerates === seen.requestId) || (stored.turns.get(seen.requestId ?? '')?.attempt ?? 1) > 1);
-    if (!row) {
-      if (!wasReplaced) world.fault(`LIF-2: ${seen.messageId} was seen and is lost: ${canonical(seen)}`);
-    } else if (!String(row.props['content']).startsWith(String(seen.props['content']))) {
-      world.fault(`LIF-2: ${seen.messageId} was seen as ${canonical(seen.props)} and is ${canonical(row.props)}`);
+    const { chatId, messageId } = seen;
+    const chat = stored.chats.get(chatId);
+    if (!chat || chat.isDeleted || model.edits.has(messageId) || model.mayBeGone.has(messageId)) continue;
+    const row = chat.messages.find((message) => message.messageId === messageId);
+    if (row && !contentOf(row).startsWith(contentOf(seen))) {
+      world.fault(`LIF-2: ${messageId} was seen as ${canonical(seen.props)} and is ${canonical(row.props)}`);
+    } else if (!row && (seen.role === 'user' || !wasReplaced(world, seen.requestId, stored))) {
+      world.fault(`LIF-2: ${messageId} was seen and is lost: ${canonical(seen)}`);
     }
   }
+}
+
+/** CMD-4: the last edit of a message stands, where one was acknowledged. */
+function checkEdits({ model, fault }: Pick<World, 'model' | 'fault'>, stored: Stored): void {
+  const all = [...stored.chats.values()].flatMap(({ messages }) => messages);
   for (const messageId of model.edited) {
-    const row = [...stored.chats.values()].flatMap(({ messages }) => messages).find((message) => message.messageId === messageId);
-    if (row && !model.edits.get(messageId)?.includes(String(row.props['content']))) world.fault(`CMD-4: the edit of ${messageId} is lost: ${canonical(row.props)}`);
+    const row = all.find((message) => message.messageId === messageId);
+    if (row && !model.edits.get(messageId)?.includes(contentOf(row))) fault(`CMD-4: the edit of ${messageId} is lost: ${canonical(row.props)}`);
   }
 }
+
+const contentOf = ({ props }: Pick<Message, 'props'>): string => (typeof props['content'] === 'string' ? props['content'] : '');
+
+/** Whether a later attempt, or a turn that answers anew, may have replaced a turn's answer. */
+const wasReplaced = ({ model }: World, requestId: string | null, stored: Stored): boolean =>
+  (stored.turns.get(requestId ?? '')?.attempt ?? 1) > 1 || [...model.turns.values()].some(({ regenerates }) => regenerates === requestId);
 
 /** LIF-3: once all have left, nothing of them is left. */
 async function checkAbsence(world: World): Promise<void> {

@@ -36,8 +36,8 @@ export class WrittenMessage {
     return this.states.findLastIndex(({ push }) => push <= this.run.acknowledged);
   }
 
-  /** The last state, up to `most`, in which the message looks like this while it is open or once it is closed; -1: none. */
-  find(props: JsonObject, isClosed: boolean, from: 'first' | 'last'): number {
+  /** The first or last state in which the message looks like this, while it is open or once it is closed; -1: none. */
+  find(props: JsonObject, { isClosed, from }: { readonly isClosed: boolean; readonly from: 'first' | 'last' }): number {
     const wanted = canonical(props);
     const looks = ({ raw }: State): boolean => canonical(shown(raw, isClosed)) === wanted;
     return from === 'first' ? this.states.findIndex(looks) : this.states.findLastIndex(looks);
@@ -93,6 +93,8 @@ export class WrittenRun {
         return;
       case 'merge':
         message.add(this.written, merged(raw, clean(op.value as Json)) as JsonObject);
+        return;
+      default: // closes it, or is about something else
     }
   }
 }
@@ -144,7 +146,7 @@ export class Model {
       const written = this.written.get(message.messageId);
       if (!written) this.seenOthers.set(message.messageId, message);
       else if (!this.edits.has(message.messageId)) {
-        written.seen = Math.max(written.seen, written.find(message.props, message.state === 'closed', 'first'));
+        written.seen = Math.max(written.seen, written.find(message.props, { isClosed: message.state === 'closed', from: 'first' }));
       }
     }
   }

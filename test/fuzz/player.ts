@@ -32,6 +32,8 @@ interface Numbered {
   readonly isBad?: boolean;
 }
 
+type Sent = Numbered & { readonly seq: number };
+
 /** A remote agent that plays scripts in the frames it is given. */
 export class Player extends Peer {
   readonly plays = new Map<string, Play>();
@@ -200,29 +202,26 @@ export class Play {
   /** Sends commands without waiting between them, again after each loss, until each has its answer. Gives the answers. */
   async #send(commands: readonly Numbered[]): Promise<unknown[]> {
     const answers: unknown[] = [];
-    let waiting = commands.map((command) => ({ ...command, seq: this.#numberOf(command) }));
-    let gaps = 0;
-    while (waiting.length > 0 && !this.isOver) {
+    let waiting = commands.map((command): Sent => ({ ...command, seq: this.#numberOf(command) }));
+    for (let gaps = 0; waiting.length > 0 && !this.isOver; ) {
       const acks = await Promise.all(waiting.map(({ command, args, seq }) => this.#ask(command, { ...this.#frame, ...args, seq })));
-      let isLost = false;
-      const left: typeof waiting = [];
-      for (const [index, numbered] of waiting.entries()) {
-        const ack = acks[index] ?? null;
-        if (ack?.ok) this.#taken(numbered, ack.data, answers);
-        else if (ack && OVER.has(ack.error.code)) this.isOver = true;
-        else if (ack && numbered.isBad && ack.error.code === 'bad_request') continue;
-        else if (ack?.error.code === 'seq_gap' && (isLost || ++gaps < 5)) left.push(numbered);
-        else if (ack) this.#refused(numbered, ack.error);
-        else {
-          isLost = true;
-          left.push(numbered);
-        }
-      }
+      const isLost = acks.includes(null);
+      const left = waiting.filter((sent, index) => this.#met(sent, acks[index] ?? null, answers));
+      if (left.length > 0 && !isLost && ++gaps > 5) this.#refused(left[0] as Sent, { code: 'seq_gap' });
       waiting = left;
       if (isLost) await this.stage.back(this.player);
       else if (left.length > 0) await this.stage.pause(5);
     }
     return answers;
+  }
+
+  /** @returns whether it has to be sent again: it was lost, or another before it was */
+  #met(sent: Sent, ack: Ack<unknown> | null, answers: unknown[]): boolean {
+    if (!ack || (!ack.ok && ack.error.code === 'seq_gap')) return true;
+    if (ack.ok) this.#taken(sent, ack.data, answers);
+    else if (OVER.has(ack.error.code)) this.isOver = true;
+    else if (!sent.isBad || ack.error.code !== 'bad_request') this.#refused(sent, ack.error);
+    return false;
   }
 
   #numberOf({ command, isBad }: Numbered): number {
@@ -232,13 +231,13 @@ export class Play {
     return seq;
   }
 
-  #taken({ seq, isBad }: Numbered & { seq: number }, data: unknown, answers: unknown[]): void {
+  #taken({ seq, isBad }: Sent, data: unknown, answers: unknown[]): void {
     if (isBad) this.stage.fault(`AGT-2: a bad push of ${keyOf(this.name)} was taken`);
     answers.push(data);
     if (!isBad) this.heard(seq);
   }
 
-  #refused({ command, seq }: Numbered & { seq: number }, error: { code: string }): void {
+  #refused({ command, seq }: Sent, error: { code: string }): void {
     this.isOver = true;
     this.stage.fault(`${command} ${seq} of ${keyOf(this.name)} was refused: ${JSON.stringify(error)}`);
   }

@@ -82,10 +82,10 @@ export class World implements Stage {
     if (this.#trace.length > TRACE_KEPT) this.#trace.shift();
   }
 
-  fault(what: string): void {
+  readonly fault = (what: string): void => {
     this.trace(`FAULT ${what}`);
     this.faults.push(what);
-  }
+  };
 
   get lastOperations(): string {
     return this.#trace.join('\n');

@@ -3,7 +3,7 @@ import type { Assistant } from '../../assistant/index.js';
 import { attachAgent, type Agent, type AgentOptions } from '../../client/agent/index.js';
 import { systemClock, type Clock } from '../../client/clock.js';
 import { createChatClient, type Chat, type ChatClient, type ChatClientOptions } from '../../client/index.js';
-import type { Message, Turn } from '../../protocol/index.js';
+import { isEnded, type Message, type Turn } from '../../protocol/index.js';
 import { becomes } from './becomes.js';
 import { httpHistory, plain } from './consistent.js';
 import { uid } from './peer.js';
@@ -32,7 +32,10 @@ export async function agentOf(
 }
 
 /** A clock on which time goes ten times as fast: for waits that a test cannot choose. */
-export const hasty: Clock = { now: systemClock.now, after: (ms, callback) => systemClock.after(ms / 10, callback) };
+export const hasty: Clock = {
+  now: () => systemClock.now(),
+  after: (ms, callback) => systemClock.after(ms / 10, callback),
+};
 
 export const messagesOf = (chat: Chat): readonly Message[] => chat.view.getSnapshot().messages;
 
@@ -54,7 +57,7 @@ export async function opened(client: ChatClient, chatId: string): Promise<Chat> 
 
 /** The turn as the client shows it, once it has ended. */
 export async function endOf(chat: Chat, requestId: string, attempt = 1): Promise<Turn> {
-  const isOver = (turn: Turn | undefined): boolean => turn?.endedAt != null && turn.attempt === attempt;
+  const isOver = (turn: Turn | undefined): boolean => turn?.attempt === attempt && isEnded(turn.status);
   const { turns } = await becomes(chat.view, ({ turns }) => isOver(turns.get(requestId)));
   return turns.get(requestId) as Turn;
 }
@@ -69,7 +72,8 @@ export async function expectSameViews(url: string, ...chats: readonly Chat[]): P
     expect(status).toBe('live');
     expect(pending).toEqual([]);
     expect(messages.map(plain), 'DAT-4: view = history').toEqual(history.map(plain));
-    for (const [requestId, turn] of turns) expect(turn).toEqual(chats[0]?.view.getSnapshot().turns.get(requestId) ?? turn);
+    for (const [requestId, turn] of turns)
+      expect(turn).toEqual(chats[0]?.view.getSnapshot().turns.get(requestId) ?? turn);
   }
   return history;
 }

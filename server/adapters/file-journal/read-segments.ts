@@ -16,7 +16,7 @@ export const segmentNumbers = (names: readonly string[]): number[] =>
     .map(Number)
     .sort((a, b) => a - b);
 
-export interface ReadAttempt {
+interface ReadAttempt {
   readonly entries: string[];
   /** Segments that hold them, ascending. */
   readonly segments: Set<number>;

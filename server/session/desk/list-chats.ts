@@ -1,31 +1,15 @@
 import type { Args, Result } from '../../../protocol/index.js';
 import type { ChatFilter, Store } from '../../ports/store.js';
+import { definedOf } from '../defined.js';
 import type { Identity } from '../identity.js';
 
 /** ACC-2 as a condition of the store: the chats that the caller may read, of the kind asked for. */
-export async function listChats(
+export function listChats(
   store: Store,
   identity: Identity,
-  args: Args<'chat:list'>,
+  { scope, ...filter }: Args<'chat:list'>,
 ): Promise<Result<'chat:list'>> {
-  const { scope, assistantId, status, keywords, page, pageSize } = args;
-  const filter: ChatFilter = {
-    tenantId: identity.tenantId,
-    anyOf: readable(identity, scope),
-    ...(assistantId === undefined ? {} : { assistantId }),
-    ...(status === undefined ? {} : { status }),
-    ...(keywords === undefined ? {} : { keywords }),
-    page,
-    pageSize,
-  };
-  const found = await store.listChats(filter);
-  return {
-    data: found.data,
-    page: found.page,
-    pageSize: found.pageSize,
-    pageCount: found.pageCount,
-    total: found.total,
-  };
+  return store.listChats({ ...definedOf(filter), tenantId: identity.tenantId, anyOf: readable(identity, scope) });
 }
 
 function readable({ userId, teamId, roles }: Identity, scope: Args<'chat:list'>['scope']): ChatFilter['anyOf'] {

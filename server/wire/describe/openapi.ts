@@ -1,4 +1,4 @@
-import { commands, ERRORS, type ErrorCode } from '../../../protocol/index.js';
+import { commands, ERROR_CODES, ERRORS, type ErrorCode } from '../../../protocol/index.js';
 import { pathParameters, queryShape } from '../http/arguments.js';
 import { boundCommands, type BoundCommand } from '../http/routes.js';
 import { EVENTS_PATH } from '../http/server-sent-events.js';
@@ -110,7 +110,7 @@ const idempotencyKey: JsonSchema = {
 };
 
 const codesByStatus = new Map<number, ErrorCode[]>();
-for (const code of Object.keys(ERRORS) as ErrorCode[])
+for (const code of ERROR_CODES)
   codesByStatus.set(ERRORS[code].status, [...(codesByStatus.get(ERRORS[code].status) ?? []), code]);
 
 const refusals: JsonSchema = Object.fromEntries(

@@ -88,7 +88,7 @@ describe('an agent', () => {
       link.of('turn:close').map(({ args }) => [args['status'], (args['error'] as { code: string } | null)?.code]),
     ).toEqual([
       ['failed', 'error'],
-      ['failed', 'error'],
+      ['failed', 'bad_request'],
       ['failed', 'payload_too_large'],
     ]);
   });
