@@ -64,7 +64,10 @@ export function createSocketTransport({
       });
       socket.connect();
       // Socket.IO does not hear of an engine that closes before its handshake is through, and would wait for ever.
-      socket.io.engine.on('close', (reason) => refuse(unreachable(reason)));
+      const { engine } = socket.io;
+      const lost = (reason: string): void => refuse(unreachable(reason));
+      engine.on('close', lost);
+      engine.on('open', () => engine.off('close', lost));
 
       return {
         send(command, args, acked) {

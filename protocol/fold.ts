@@ -67,7 +67,7 @@ function changes(view: ChatView, event: ChatEvent): Partial<ChatView> {
     case 'turn.ended':
       return { turns: withEntry(view.turns, event.turn.requestId, event.turn), ...stepsAfter(view, event.turn) };
     case 'message.created':
-      return { messages: [...view.messages, event.message] };
+      return { messages: [...view.messages, event.message], chat: raiseActivity(view.chat, event.message) };
     case 'message.appended':
     case 'message.replaced':
     case 'message.merged':
@@ -94,6 +94,12 @@ function changes(view: ChatView, event: ChatEvent): Partial<ChatView> {
     default:
       return {}; // a newer server's event: clients ignore what they do not know
   }
+}
+
+/** A message is the chat's last activity, unless a later one came before it. */
+export function raiseActivity(chat: Chat, { createdAt }: Pick<Message, 'createdAt'>): Chat {
+  const isLater = chat.lastMessageAt === null || createdAt > chat.lastMessageAt;
+  return isLater ? { ...chat, lastMessageAt: createdAt } : chat;
 }
 
 /** Live steps matter while their turn runs; an ended turn's are read where they are stored. */

@@ -6,24 +6,16 @@ import {
   parse,
   SIGNAL_TYPE,
   tooLarge,
-  type EventBody,
-  type Json,
   type JsonObject,
   type Message,
   type Op,
   type Step,
 } from '../../protocol/index.js';
-import type { StepRecord } from '../ports/store.js';
+import { eventEffects, type Effect } from './effect.js';
 import type { Frame } from './frame.js';
 import type { LiveTurn } from './live-turn.js';
 import type { StackPlace } from './step-recorder.js';
 import { Undo } from './undo.js';
-
-/** What ops lead to, in order. */
-export type Effect =
-  | { readonly kind: 'event'; readonly body: EventBody }
-  | { readonly kind: 'step'; readonly record: StepRecord; readonly body: EventBody }
-  | { readonly kind: 'signal'; readonly name: string; readonly data: Json };
 
 /** What applying needs of the chat. */
 export interface OpScene {
@@ -66,15 +58,15 @@ function applyOp(scene: OpScene, op: Op, undo: Undo): Effect[] {
     case 'send':
       return send(scene, op, undo);
     case 'append':
-      return events(messages.append(op.messageId, op.path || DEFAULT_PATH, op.text, room, undo));
+      return eventEffects(messages.append(op.messageId, op.path || DEFAULT_PATH, op.text, room, undo));
     case 'replace':
-      return events(messages.replace(op.messageId, op.type, op.props, room, undo));
+      return eventEffects(messages.replace(op.messageId, op.type, op.props, room, undo));
     case 'merge':
-      return events(messages.merge(op.messageId, mergePath(op), op.value, room, undo));
+      return eventEffects(messages.merge(op.messageId, mergePath(op), op.value, room, undo));
     case 'set':
-      return events(messages.set(op.messageId, op.path, op.value, room, undo));
+      return eventEffects(messages.set(op.messageId, op.path, op.value, room, undo));
     case 'end':
-      return events(messages.end(op.messageId, undo));
+      return eventEffects(messages.end(op.messageId, undo));
     case 'step.start':
       return startStep(scene, op, undo);
     case 'step.end':
@@ -89,8 +81,6 @@ function applyOp(scene: OpScene, op: Op, undo: Undo): Effect[] {
       return [{ kind: 'signal', name: op.name, data: op.data }];
   }
 }
-
-const events = (bodies: readonly EventBody[]): Effect[] => bodies.map((body) => ({ kind: 'event', body }));
 
 /** Props are an object: only an object merges into them. */
 function mergePath({ path = '', value }: Extract<Op, { op: 'merge' }>): string {
@@ -133,7 +123,7 @@ function send(scene: OpScene, op: Extract<Op, { op: 'send' }>, undo: Undo): Effe
   const created = live.messages.create(message, live.room, undo);
   live.sentBy.set(messageId, frame.stackId);
   undo.add(() => live.sentBy.delete(messageId));
-  return [...replaced, ...events(created)];
+  return [...replaced, ...eventEffects(created)];
 }
 
 /** A message of type `event` is a signal. */
@@ -171,13 +161,13 @@ export function supersede(live: LiveTurn, messageIds: readonly string[], undo?: 
 function startStep(scene: OpScene, op: Extract<Op, { op: 'step.start' }>, undo: Undo): Effect[] {
   const { live, frame } = scene;
   const place = stepPlace(live, frame, op);
-  const { event, record } = live.steps.start(
+  const started = live.steps.start(
     { ...place, stepId: op.stepId, type: op.type, input: op.input ?? null, metadata: op.metadata ?? null },
     undo,
   );
   frame.openSteps.push(op.stepId);
   undo.add(() => void frame.openSteps.pop());
-  return [{ kind: 'step', record, body: event }];
+  return [started];
 }
 
 function stepPlace(live: LiveTurn, frame: Frame, op: Extract<Op, { op: 'step.start' }>): StackPlace {
@@ -200,7 +190,7 @@ function stepPlace(live: LiveTurn, frame: Frame, op: Extract<Op, { op: 'step.sta
 
 function endStep(scene: OpScene, op: Extract<Op, { op: 'step.end' }>, undo: Undo): Effect[] {
   const { live, frame } = scene;
-  const { event, record } = live.steps.end(
+  const ended = live.steps.end(
     {
       stepId: op.stepId,
       status: op.status,
@@ -216,5 +206,5 @@ function endStep(scene: OpScene, op: Extract<Op, { op: 'step.end' }>, undo: Undo
     undo.add(() => void frame.openSteps.splice(index, 0, op.stepId));
   }
   const replaced = op.status === 'completed' ? supersede(live, live.superseded.takeForStep(op.stepId, undo), undo) : [];
-  return [...replaced, { kind: 'step', record, body: event }];
+  return [...replaced, ended];
 }

@@ -1,7 +1,15 @@
-import { ChatError, type Chat, type EventBody, type Message, type Position, type Turn } from '../../protocol/index.js';
+import {
+  ChatError,
+  type Chat,
+  type EventBody,
+  type Message,
+  type Position,
+  type Turn,
+  raiseActivity,
+} from '../../protocol/index.js';
 import { isoNow } from '../clock.js';
 import type { ChatLog, LoggedEvent } from '../ports/live-log.js';
-import type { Effect } from './apply-ops.js';
+import type { Effect } from './effect.js';
 import type { Environment } from './environment.js';
 import type { EndedAttempt, EndedTurn, LiveTurn } from './live-turn.js';
 import { Mutex } from './mutex.js';
@@ -139,6 +147,7 @@ export class ChatSession implements Source {
   #emit(body: EventBody, live?: LiveTurn): void {
     const event = this.log.append(body.type, (position) => this.#encode(position, body));
     if (live?.isJournaled && JOURNALED.has(body.type)) this.env.journal.add(live.key, `["event",${event.json}]`);
+    if (body.type === 'message.created') this.chat = raiseActivity(this.chat, body.message);
     this.#outgoing.push(event);
     this.lastUsed = this.env.clock.monotonic();
     this.env.metrics.events.inc();
@@ -219,11 +228,8 @@ export class ChatSession implements Source {
 
   /** The chat's last activity, raised as the store raises it with the same write. */
   raiseActivity(messages: Iterable<Message>, at: string): void {
-    let { lastMessageAt, updatedAt } = this.chat;
-    for (const { createdAt } of messages)
-      if (lastMessageAt === null || createdAt > lastMessageAt) lastMessageAt = createdAt;
-    if (at > updatedAt) updatedAt = at;
-    this.chat = { ...this.chat, lastMessageAt, updatedAt };
+    for (const message of messages) this.chat = raiseActivity(this.chat, message);
+    if (at > this.chat.updatedAt) this.chat = { ...this.chat, updatedAt: at };
   }
 
   turnStored(turn: Turn): void {

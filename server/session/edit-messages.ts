@@ -1,6 +1,7 @@
 import { ChatError, tooLarge, type Args, type Message } from '../../protocol/index.js';
 import type { ChatSession } from './chat-session.js';
 import { definedOf } from './defined.js';
+import { eventEffects } from './effect.js';
 import type { LiveTurn } from './live-turn.js';
 import { messageBytes } from './message-buffer.js';
 import { Undo } from './undo.js';
@@ -36,10 +37,7 @@ function updateBuffered(
   if (held.state === 'open') throw new ChatError('conflict', 'This message is still open.');
   const message: Message = { ...held, ...definedOf(patch), updatedAt: session.now };
   const bodies = live.messages.update(message, live.room, new Undo());
-  session.publish(
-    bodies.map((body) => ({ kind: 'event', body })),
-    live,
-  );
+  session.publish(eventEffects(bodies), live);
   return message;
 }
 

@@ -1,9 +1,10 @@
 import type { StepStatus, Turn } from '../../protocol/index.js';
 import { settlesWithin } from '../clock.js';
-import { supersede, type Effect } from './apply-ops.js';
+import { supersede } from './apply-ops.js';
 import type { ChatSession } from './chat-session.js';
 import { Deferred } from './deferred.js';
-import type { FrameResult } from './frame.js';
+import { eventEffects, type Effect } from './effect.js';
+import type { FrameOutcome } from '../../assistant/run-assistant.js';
 import { leafSteps } from './resume-plan.js';
 import type { EndedTurn, LiveTurn, Outcome } from './live-turn.js';
 import { storeAttempt } from './store-attempt.js';
@@ -32,7 +33,7 @@ export function endTurn(session: ChatSession, live: LiveTurn, outcome: Outcome):
  * @returns the turn as its `turn.ended` will say; until then everybody reads it as it was (SUB-1)
  */
 function close(session: ChatSession, live: LiveTurn, outcome: Outcome): Turn {
-  const result: FrameResult = {
+  const result: FrameOutcome = {
     status: outcome.status,
     output: null,
     error: outcome.status === 'completed' ? null : (outcome.error ?? null),
@@ -50,8 +51,7 @@ function close(session: ChatSession, live: LiveTurn, outcome: Outcome): Turn {
 /** Open messages are closed, open steps get their last status; a completed turn replaces what it was to replace. */
 function closing(live: LiveTurn, outcome: Outcome): Effect[] {
   const replaced = outcome.status === 'completed' ? supersede(live, live.superseded.takeWhole()) : [];
-  const closed = live.messages.endAll().map((body): Effect => ({ kind: 'event', body }));
-  return [...replaced, ...closed, ...stepsClosed(live, outcome.status)];
+  return [...replaced, ...eventEffects(live.messages.endAll()), ...stepsClosed(live, outcome.status)];
 }
 
 /**
@@ -69,13 +69,13 @@ export function stepsClosed(
     .filter((step) => status === 'completed' || leaves.has(step.stepId))
     .flatMap((step): Effect[] => {
       const replaced = status === 'completed' ? supersede(live, live.superseded.takeForStep(step.stepId)) : [];
-      const { event, record } = live.steps.end({
+      const ended = live.steps.end({
         stepId: step.stepId,
         status: status satisfies StepStatus,
         output: step.output,
         error: step.error,
       });
-      return [...replaced, { kind: 'step', record, body: event }];
+      return [...replaced, ended];
     });
 }
 

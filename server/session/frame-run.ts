@@ -10,8 +10,9 @@ import type { FrameOutcome } from '../../assistant/run-assistant.js';
 import { applyOps } from './apply-ops.js';
 import { assignmentOf } from './assignment.js';
 import type { ChatSession } from './chat-session.js';
+import { eventEffects } from './effect.js';
 import { endTurn, stepsClosed } from './end-turn.js';
-import type { Frame, FrameResult, Holder } from './frame.js';
+import type { Frame, Holder } from './frame.js';
 import type { FrameRun, Place } from './host.js';
 import type { EndedTurn, LiveTurn, Outcome } from './live-turn.js';
 
@@ -118,7 +119,7 @@ function outcomeOf({ status, error, usage }: { status: FrameEnd; error: TurnErro
 }
 
 /** Runs a child frame on any host that serves its assistant (AGT-8). Resolves with how it ended. */
-export async function runChild(session: ChatSession, live: LiveTurn, child: Frame): Promise<FrameResult> {
+export async function runChild(session: ChatSession, live: LiveTurn, child: Frame): Promise<FrameOutcome> {
   seekChildHost(session, live, child, new Set());
   return child.done.promise;
 }
@@ -163,7 +164,7 @@ async function beginChild(
 }
 
 /** Ends a call: its calls end with it, its messages are closed, its steps get their last status. */
-function endChild(session: ChatSession, live: LiveTurn, child: Frame, result: FrameResult): void {
+function endChild(session: ChatSession, live: LiveTurn, child: Frame, result: FrameOutcome): void {
   if (child.result) return;
   const stacks = stacksBelow(live, child);
   child.finish(result);
@@ -172,7 +173,7 @@ function endChild(session: ChatSession, live: LiveTurn, child: Frame, result: Fr
   }
   if (!live.isRunning) return;
   const openHere = ({ messageId }: Message): boolean => stacks.has(live.sentBy.get(messageId) ?? '');
-  const closed = live.messages.endAll(openHere).map((body) => ({ kind: 'event' as const, body }));
+  const closed = eventEffects(live.messages.endAll(openHere));
   session.publish([...closed, ...stepsClosed(live, result.status, (stackId) => stacks.has(stackId))], live);
 }
 

@@ -1,4 +1,5 @@
-import type { Assignment, FrameEnd, Json, Message, TurnError } from '../../protocol/index.js';
+import type { FrameOutcome } from '../../assistant/run-assistant.js';
+import type { Assignment, Message } from '../../protocol/index.js';
 import { Deferred } from './deferred.js';
 import type { StackPlace } from './step-recorder.js';
 
@@ -8,12 +9,6 @@ export interface Holder {
   readonly key: object;
   /** Tells the holder that nothing more is taken. Never throws. */
   abort(reason: string): void;
-}
-
-export interface FrameResult {
-  readonly status: FrameEnd;
-  readonly output: Json;
-  readonly error: TurnError | null;
 }
 
 /** One stack of one attempt: a call of one assistant, with the numbering of what its holder sends. */
@@ -27,8 +22,8 @@ export class Frame {
   holder: Holder | null = null;
   /** What its host was given, while it runs. */
   assignment: Assignment | null = null;
-  result: FrameResult | null = null;
-  readonly done = new Deferred<FrameResult>();
+  result: FrameOutcome | null = null;
+  readonly done = new Deferred<FrameOutcome>();
 
   constructor(
     readonly place: StackPlace,
@@ -44,7 +39,7 @@ export class Frame {
   }
 
   /** Ends the frame, once; the first result stands. */
-  finish(result: FrameResult): void {
+  finish(result: FrameOutcome): void {
     if (this.result) return;
     this.result = result;
     this.input = [];
@@ -53,7 +48,7 @@ export class Frame {
   }
 
   /** Ends the frame for one who is told to stop. */
-  abandon(result: FrameResult, reason: string): void {
+  abandon(result: FrameOutcome, reason: string): void {
     this.finish(result);
     this.holder?.abort(reason);
   }

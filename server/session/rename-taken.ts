@@ -1,5 +1,6 @@
 import type { ChatError } from '../../protocol/index.js';
 import type { ChatSession } from './chat-session.js';
+import { eventEffects } from './effect.js';
 import type { LiveTurn } from './live-turn.js';
 import { Undo } from './undo.js';
 
@@ -18,10 +19,7 @@ export function renameTaken(session: ChatSession, live: LiveTurn, conflict: Chat
   const message = { ...taken, messageId: session.env.ids.id(), sequence: session.takeSequence() };
   session.emit({ type: 'message.deleted', requestId: live.requestId, messageIds: [taken.messageId] }, live);
   const created = live.messages.create(message, Infinity, new Undo());
-  session.publish(
-    created.map((body) => ({ kind: 'event', body })),
-    live,
-  );
+  session.publish(eventEffects(created), live);
   session.env.log.warn(
     { chatId: session.chatId, requestId: live.requestId, taken: taken.messageId },
     'the id of a message is taken',

@@ -1,7 +1,7 @@
 import { ChatError, isEnded, type Args, type Result } from '../../protocol/index.js';
 import type { TurnRecord } from '../ports/store.js';
 import type { ChatSession } from './chat-session.js';
-import { announce, inputOf, mustHaveBackgroundRoom, place, recordOf, storeBegin } from './start-turn.js';
+import { announce, inputOf, mustHaveRoom, place, recordOf, storeBegin } from './start-turn.js';
 
 /** Where a repeated resume without requestId is looked for. */
 const LOOK_BACK = 50;
@@ -23,12 +23,12 @@ export async function resumeTurn(session: ChatSession, args: Args<'turn:resume'>
       });
     }
   }
-  if (!isOpen(record)) throw new ChatError('turn_not_resumable', `This turn is ${turn.status}.`);
+  if (!isIncomplete(record)) throw new ChatError('turn_not_resumable', `This turn is ${turn.status}.`);
   if (session.turns.has(turn.requestId))
     throw new ChatError('storage_unavailable', 'This turn is not stored yet.', { retryAfterMs: 1000 });
   const { refusal } = session.env.gate;
   if (refusal) throw refusal;
-  mustHaveRoom(session, turn.background);
+  mustHaveRoom(session, turn.background ? 'parallel' : 'enqueue');
   const next: TurnRecord = {
     ...record,
     turn: {
@@ -69,7 +69,9 @@ async function wanted(session: ChatSession, { requestId, attempt }: Args<'turn:r
   const { store } = session.env;
   const recent = attempt === undefined ? [] : await store.listTurns(session.chatId, { limit: LOOK_BACK });
   const isAsked = ({ turn }: TurnRecord): boolean => turn.attempt === attempt && turn.attempt > 1;
-  const underWay = recent.find((record) => isOpen(record) || (isAsked(record) && record.turn.status === 'queued'));
+  const underWay = recent.find(
+    (record) => isIncomplete(record) || (isAsked(record) && record.turn.status === 'queued'),
+  );
   const [newest] = await store.listTurns(session.chatId, { limit: 1, incomplete: true });
   const found = underWay ?? newest ?? recent.find(isAsked);
   if (!found) throw new ChatError('turn_not_resumable', 'This chat has no incomplete turn.');
@@ -77,10 +79,4 @@ async function wanted(session: ChatSession, { requestId, attempt }: Args<'turn:r
 }
 
 /** Whether it ended otherwise than completed. */
-const isOpen = ({ turn }: TurnRecord): boolean => isEnded(turn.status) && turn.status !== 'completed';
-
-function mustHaveRoom(session: ChatSession, background: boolean): void {
-  if (background) mustHaveBackgroundRoom(session);
-  else if (session.queue.isBusy && session.queue.length >= session.env.settings.limits.maxQueuedTurns)
-    throw new ChatError('queue_full');
-}
+const isIncomplete = ({ turn }: TurnRecord): boolean => isEnded(turn.status) && turn.status !== 'completed';

@@ -85,9 +85,10 @@ export async function recordOf(session: ChatSession, requestId: string): Promise
 }
 
 /** TRN-3. @throws {ChatError} `turn_busy`, `queue_full` */
-function mustHaveRoom(session: ChatSession, onBusy: OnBusy): void {
+export function mustHaveRoom(session: ChatSession, onBusy: OnBusy): void {
   const { queue } = session;
-  const isFull = queue.length >= session.env.settings.limits.maxQueuedTurns;
+  const { maxQueuedTurns } = session.env.settings.limits;
+  const isFull = queue.length >= maxQueuedTurns;
   switch (onBusy) {
     case 'parallel':
       mustHaveBackgroundRoom(session);
@@ -103,7 +104,7 @@ function mustHaveRoom(session: ChatSession, onBusy: OnBusy): void {
       return;
     case 'enqueue':
       if (isFull && queue.isBusy)
-        throw new ChatError('queue_full', undefined, { details: { limit: 'maxQueuedTurns', max: queue.length } });
+        throw new ChatError('queue_full', undefined, { details: { limit: 'maxQueuedTurns', max: maxQueuedTurns } });
   }
 }
 

@@ -2,7 +2,6 @@ import {
   ChatError,
   isIncomplete,
   summaryOf,
-  type EventBody,
   type FrameEnd,
   type Json,
   type JsonObject,
@@ -10,6 +9,7 @@ import {
   type StepType,
 } from '../../protocol/index.js';
 import type { StepRecord } from '../ports/store.js';
+import type { Effect } from './effect.js';
 import { jsonBytes } from './message-buffer.js';
 import type { Undo } from './undo.js';
 
@@ -88,8 +88,12 @@ export class StepRecorder {
     if (!this.#places.has(stackId)) this.#places.set(stackId, { stackId, stackParentId, stackDepth, assistantId });
   }
 
-  /** Begins a step, or opens an incomplete one again under its id (TRN-9). The space as of now is kept with it. */
-  start(begun: StepStart, undo?: Undo): { event: EventBody; record: StepRecord } {
+  /**
+   * Begins a step, or opens an incomplete one again under its id (TRN-9). The space as of now is kept with it.
+   *
+   * @throws {ChatError} `bad_request`: completed, or running
+   */
+  start(begun: StepStart, undo?: Undo): Effect {
     const before = this.#steps.get(begun.stepId);
     if (before && !isIncomplete(before.step)) throw refused(`The step ${begun.stepId} is completed.`);
     if (this.#begunHere.has(begun.stepId)) throw refused(`The step ${begun.stepId} is running.`);
@@ -101,8 +105,7 @@ export class StepRecorder {
       this.#order = order - 1;
       this.#begunHere.delete(step.stepId);
     });
-    const record = this.#put({ step, beginOrder: order }, undo);
-    return { event: this.#event('step.started', step), record };
+    return this.#put('step.started', { step, beginOrder: order }, undo);
   }
 
   #first({ input, metadata, ...begun }: StepStart, sequence: number): Step {
@@ -138,7 +141,8 @@ export class StepRecorder {
     };
   }
 
-  end(ended: StepEnd, undo?: Undo): { event: EventBody; record: StepRecord } {
+  /** @throws {ChatError} `bad_request`: unknown, or not running */
+  end(ended: StepEnd, undo?: Undo): Effect {
     const before = this.#steps.get(ended.stepId);
     if (!before) throw refused(`There is no step ${ended.stepId} in this turn.`);
     if (before.step.status !== 'running') throw refused(`The step ${ended.stepId} is not running.`);
@@ -152,8 +156,7 @@ export class StepRecorder {
     };
     this.#begunHere.delete(step.stepId);
     undo?.add(() => this.#begunHere.add(step.stepId));
-    const record = this.#put({ ...before, step }, undo);
-    return { event: this.#event('step.ended', step), record };
+    return this.#put('step.ended', { ...before, step }, undo);
   }
 
   /** Gives a step another id. @returns whether it was there */
@@ -194,7 +197,7 @@ export class StepRecorder {
     undo?.add(() => write(before, value));
   }
 
-  #put(record: StepRecord, undo?: Undo): StepRecord {
+  #put(type: 'step.started' | 'step.ended', record: StepRecord, undo?: Undo): Effect {
     const id = record.step.stepId;
     const before = this.#steps.get(id);
     const added = bytesOf(record.step) - (before ? bytesOf(before.step) : 0);
@@ -205,11 +208,7 @@ export class StepRecorder {
       else this.#steps.delete(id);
       this.#bytes -= added;
     });
-    return record;
-  }
-
-  #event(type: 'step.started' | 'step.ended', step: Step): EventBody {
-    return { type, requestId: this.turn.requestId, step: summaryOf(step) };
+    return { kind: 'step', record, body: { type, requestId: this.turn.requestId, step: summaryOf(record.step) } };
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { defineAssistant, type Assistant, type Context } from '../../assistant/index.js';
-import type { AgentOptions } from '../../client/agent/index.js';
+import { attachAgent, type AgentOptions } from '../../client/agent/index.js';
 import type { Chat } from '../../client/index.js';
 import { Deferred } from '../../server/session/deferred.js';
 import { becomes } from '../harness/becomes.js';
@@ -67,6 +67,14 @@ test('an echo in a few lines streams to every client, word by word', async () =>
     'the quick brown fox',
     'the quick brown fox ',
   ]);
+});
+
+test('CON-1: an identity that is no agent is refused with its reason, and the agent stays away', async () => {
+  const { url } = await startServer();
+  const bot = assistant('bot', () => undefined);
+  const agent = attachAgent({ url, agentId: 'a', assistants: [bot], auth: { roles: ['user'] } });
+  const { connection } = await becomes(agent.state, ({ connection }) => connection.status === 'closed');
+  expect(connection).toMatchObject({ error: { code: 'forbidden' } });
 });
 
 describe('AGT-4: over connections that break', () => {

@@ -44,7 +44,7 @@ function deed(random: Random, chat: Chat, network: Proxy): Promise<unknown> {
   const { messages, turns, running } = chat.view.getSnapshot();
   const closed = messages.filter(({ state }) => state === 'closed');
   const messageId = chosen(closed, random.fraction())?.messageId;
-  const last = [...turns.keys()].at(-1);
+  const last = [...turns.values()].findLast(({ status }) => isEnded(status))?.requestId;
   const none = Promise.resolve();
   switch (random.between(0, 11)) {
     case 0:

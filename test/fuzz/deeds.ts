@@ -122,7 +122,9 @@ export class Deeds {
         asked.outcome = 'accepted';
         return null;
       }
-      if (asked.outcome !== 'accepted') asked.outcome = 'refused';
+      // A chat that was deleted says nothing of the turns that it had.
+      const isCertain = ack.error.code !== 'not_found' || this.world.model.chats.get(asked.chatId)?.deletion === 'none';
+      if (asked.outcome !== 'accepted' && isCertain) asked.outcome = 'refused';
       return ack.error.code;
     }
     return null;
@@ -252,7 +254,7 @@ export class Deeds {
     const { socket } = peer;
     if (!socket?.connected) return null;
     try {
-      const ack = await peer.ask(command, args, 20_000);
+      const ack = await peer.ask(command, args, 30_000);
       const { world } = this;
       if (!ack.ok) {
         world.trace(`${command} ${JSON.stringify(args)} was refused: ${ack.error.code}`);

@@ -29,7 +29,7 @@ describe(`fuzz, FUZZ_SEED=${seed}`, () => {
     const isRough = round % 2 === 0;
     const roundSeed = Math.floor(Random.of(seed, `round ${round}`).fraction() * 2 ** 31);
 
-    test(`round ${round} ${isRough ? 'with crashes' : 'without crashes'}: DAT-4, TRN-1, TRN-4, TRN-6, AGT-1, LIF-2, LIF-3`, { timeout: 120_000 }, async () => {
+    test(`round ${round} ${isRough ? 'with crashes' : 'without crashes'}: DAT-4, TRN-1, TRN-4, TRN-6, AGT-1, LIF-2, LIF-3`, { timeout: 180_000 }, async () => {
       const world = new World(planOf(roundSeed, { seconds: ROUND_SECONDS, isRough }));
       try {
         await play(world);
@@ -46,7 +46,7 @@ describe(`fuzz, FUZZ_SEED=${seed}`, () => {
 });
 
 /** So long everything may take to come to rest after the last deed. */
-const REST_MS = 45_000;
+const REST_MS = 60_000;
 
 async function play(world: World): Promise<void> {
   await world.begin();

@@ -6,7 +6,7 @@ import { until } from '../harness/until.js';
 import { canonical, type AskedTurn, type KnownChat, type WrittenMessage } from './model.js';
 import { readStored, storedForm, type Stored, type StoredChat } from './rows.js';
 import { difference } from './watcher.js';
-import { identityOf, type World } from './world.js';
+import { identityOf, PATIENCE_MS, type World } from './world.js';
 
 /** What must hold once a round is quiet. Whatever does not is a fault of the world. */
 export async function checkInvariants(world: World): Promise<void> {
@@ -28,7 +28,7 @@ export async function checkInvariants(world: World): Promise<void> {
 async function allEnded(world: World): Promise<Stored> {
   const read = () => readStored(world.server.dataDir);
   const open = (stored: Stored) => [...stored.turns.values()].filter(({ status, chatId }) => !isEnded(status) && !stored.chats.get(chatId)?.isDeleted);
-  await until(() => open(read()).length === 0, 'every turn ended', 8000).catch(() =>
+  await until(() => open(read()).length === 0, 'every turn ended', PATIENCE_MS).catch(() =>
     world.fault(`turns that do not end: ${JSON.stringify(open(read()))}`),
   );
   return read();
@@ -69,7 +69,7 @@ async function checkFollowers(world: World, chatId: string, late: Person, histor
   for (const [index, watcher] of world.watchers.entries()) {
     const chat = watcher.watched.get(chatId);
     if (!chat?.isFollowing || !chat.view) continue;
-    await until(() => isDeepStrictEqual(chat.position, frontier), 'the frontier', 3000).catch(() =>
+    await until(() => isDeepStrictEqual(chat.position, frontier), 'the frontier', PATIENCE_MS).catch(() =>
       world.fault(`person ${index} is at ${JSON.stringify(chat.position)} of ${chatId}, the chat at ${JSON.stringify(frontier)}`),
     );
     if (chat.view.hasMore && chat.messages.length === 0) continue;
@@ -228,7 +228,7 @@ const wasReplaced = ({ model }: World, requestId: string | null, stored: Stored)
 /** LIF-3: once all have left, nothing of them is left. */
 async function checkAbsence(world: World): Promise<void> {
   for (const peer of [...world.watchers, ...world.players]) peer.close();
-  for (const name of ['connections', 'subscriptions', 'turns_active', 'buffer_bytes', 'outbox_bytes', 'unsaved_bytes']) await world.settles(name, 4000);
+  for (const name of ['connections', 'subscriptions', 'turns_active', 'buffer_bytes', 'outbox_bytes', 'unsaved_bytes']) await world.settles(name);
 }
 
 /** What the server may say of a database that is locked. */

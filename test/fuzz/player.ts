@@ -246,7 +246,7 @@ export class Play {
     if (!this.player.socket.connected) return null;
     const { socket } = this.player;
     try {
-      const ack = await this.player.ask(command, args, command === 'turn:delegate' ? 120_000 : 20_000);
+      const ack = await this.player.ask(command, args, command === 'turn:delegate' ? 120_000 : 30_000);
       // What an older connection is refused says nothing of the newer one.
       return !ack.ok && socket !== this.player.socket ? null : ack;
     } catch (error) {

@@ -129,6 +129,7 @@ export class Watcher extends Person {
   }
 
   protected override listen(socket: Socket): void {
+    for (const chat of this.watched.values()) chat.forgetEarly();
     socket.on('signal', (signal: Signal) => {
       if (!this.watched.get(signal.chatId)?.isFollowing) this.needs.fault(`a signal of ${signal.chatId}, which is not followed`);
     });

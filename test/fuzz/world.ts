@@ -9,6 +9,9 @@ import { Player, type Stage } from './player.js';
 import { Watcher, type WatchedChat } from './watcher.js';
 
 const TRACE_KEPT = 120;
+const REACH_MS = 10_000;
+/** How long anything may take that comes by itself: generous, for machines that do other work beside. */
+export const PATIENCE_MS = 20_000;
 const USERS = ['ann', 'bob'];
 
 export const identityOf = (userId: string): As => ({ userId, teamId: 'team' });
@@ -155,7 +158,7 @@ export class World implements Stage {
         return false;
       },
     );
-    return Promise.race([connected, new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 3000))]);
+    return Promise.race([connected, new Promise<boolean>((resolve) => setTimeout(() => resolve(false), REACH_MS))]);
   }
 
   async #rewatch(watcher: Watcher): Promise<void> {
@@ -237,8 +240,8 @@ export class World implements Stage {
   }
 
   /** Waits until a metric is zero; says so where it does not become it. */
-  async settles(name: string, ms = 8000): Promise<void> {
+  async settles(name: string): Promise<void> {
     let last = NaN;
-    await until(async () => (last = await this.metric(name)) === 0, name, ms).catch(() => this.fault(`turnstream_${name} stays at ${last}`));
+    await until(async () => (last = await this.metric(name)) === 0, name, PATIENCE_MS).catch(() => this.fault(`turnstream_${name} stays at ${last}`));
   }
 }

@@ -51,6 +51,11 @@ export class FollowedChat {
 
   #isWaiting = true;
 
+  /** What came early on a connection that is gone belongs to no answer any more. */
+  forgetEarly(): void {
+    this.#early = [];
+  }
+
   begin(answer: SubscribeResult): void {
     if (answer.mode === 'snapshot') {
       this.view = {
@@ -96,6 +101,7 @@ export class Person extends Peer {
   }
 
   protected override listen(socket: Socket): void {
+    for (const chat of this.chats.values()) chat.forgetEarly();
     socket.on('signal', (signal: Signal) => this.signals.push(signal));
     socket.on('presence', (presence: Presence) => this.presences.push(presence));
     socket.on('events', (batch: ChatEvent[]) => {

@@ -75,8 +75,8 @@ export async function listTurns(
       const { requestId } = turn;
       const live = session.turns.get(requestId)?.turn;
       if (live) return live;
-      const before = session.beginning.get(requestId);
-      return before === undefined ? (overlay.turns.get(requestId) ?? turn) : before;
+      const untilTold = session.beginning.get(requestId);
+      return untilTold === undefined ? (overlay.turns.get(requestId) ?? turn) : untilTold;
     };
     const turns = records.slice(0, limit).flatMap(({ turn }) => now(turn) ?? []);
     return { turns, hasMore: records.length > limit };

@@ -9,7 +9,8 @@ import {
   type OpInput,
   type Turn,
 } from '../../../protocol/index.js';
-import { applyOps, type Effect } from '../../../server/session/apply-ops.js';
+import { applyOps } from '../../../server/session/apply-ops.js';
+import type { Effect } from '../../../server/session/effect.js';
 import { LiveTurn } from '../../../server/session/live-turn.js';
 
 const AT = '2026-01-01T00:00:00.000Z';
