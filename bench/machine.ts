@@ -39,7 +39,8 @@ const TICKS_PER_SECOND = 100;
 /** Seconds that all cores were busy since the machine started; null where the system does not tell. */
 function busySeconds(): number | null {
   try {
-    const fields = readFileSync('/proc/stat', 'utf8').split('\n', 1)[0]?.trim().split(/\s+/).slice(1, 9).map(Number) ?? [];
+    const fields =
+      readFileSync('/proc/stat', 'utf8').split('\n', 1)[0]?.trim().split(/\s+/).slice(1, 9).map(Number) ?? [];
     const [user = 0, nice = 0, system = 0, , , irq = 0, softIrq = 0, steal = 0] = fields;
     return (user + nice + system + irq + softIrq + steal) / TICKS_PER_SECOND;
   } catch {

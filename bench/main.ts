@@ -24,15 +24,17 @@ if (unknown !== undefined) {
   console.error(`bench: there is no measure ${unknown}; there are ${MEASURES.map(({ name }) => name).join(', ')}`);
   process.exit(2);
 }
-if (!values['no-build']) execFileSync(process.execPath, [fileURLToPath(new URL('../tools/prepare.mjs', import.meta.url))], { stdio: 'inherit' });
+if (!values['no-build'])
+  execFileSync(process.execPath, [fileURLToPath(new URL('../tools/prepare.mjs', import.meta.url))], {
+    stdio: 'inherit',
+  });
 
 pinLoad();
 const began = performance.now();
 console.log(`${new Date().toISOString()}, ${machineLine()}\n`);
 for (const measure of MEASURES.filter(({ name }) => positionals.length === 0 || positionals.includes(name))) {
   console.log(`## ${measure.title} (${measure.name})\n`);
-  const tables = await measure.run(values.quick ? QUICK : FULL);
-  console.log(`${tables.map(format).join('\n\n')}\n`);
+  for await (const table of measure.run(values.quick ? QUICK : FULL)) console.log(`${format(table)}\n`);
 }
 console.log(`${((performance.now() - began) / 1000).toFixed(0)} s`);
 process.exit(0);

@@ -18,5 +18,6 @@ export interface Measure {
   /** What `npm run bench <name>` picks it by. */
   readonly name: string;
   readonly title: string;
-  run(scale: Scale): Promise<Table[]>;
+  /** Gives each table when it is measured. */
+  run(scale: Scale): AsyncIterable<Table>;
 }

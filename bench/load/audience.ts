@@ -51,7 +51,12 @@ export class Audience {
     const tally = new Tally(tokens);
     if (kind === 'turnstream') await openTurns(subject, ids);
     const connections = await many(chats * perChat, AT_ONCE, (index) =>
-      follow(subject.port, kind, ids[index % chats] ?? '', tally.ear({ isTimed: tokens === 'times' && index % TIMED_EVERY === 0 })),
+      follow(
+        subject.port,
+        kind,
+        ids[index % chats] ?? '',
+        tally.ear({ isTimed: tokens === 'times' && index % TIMED_EVERY === 0 }),
+      ),
     );
     return new Audience(subject, ids, tally, connections);
   }

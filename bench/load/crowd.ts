@@ -26,7 +26,12 @@ export class Crowd {
     private readonly members: readonly { close(): void }[],
   ) {}
 
-  static async arrive({ port }: Subject, arrival: Arrival, size: number, chatOf: (index: number) => string): Promise<Crowd> {
+  static async arrive(
+    { port }: Subject,
+    arrival: Arrival,
+    size: number,
+    chatOf: (index: number) => string,
+  ): Promise<Crowd> {
     const took: number[] = [];
     const members = await many(size, AT_ONCE, async (index) => {
       const began = performance.now();

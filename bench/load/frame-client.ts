@@ -97,7 +97,8 @@ export class FrameClient {
       const short = (bytes[at + 1] as number) & 0x7f;
       const header = short < 126 ? 2 : short === 126 ? 4 : 10;
       if (end - at < header) break;
-      const length = header === 2 ? short : header === 4 ? bytes.readUInt16BE(at + 2) : Number(bytes.readBigUInt64BE(at + 2));
+      const length =
+        header === 2 ? short : header === 4 ? bytes.readUInt16BE(at + 2) : Number(bytes.readBigUInt64BE(at + 2));
       const next = at + header + length;
       if (end < next) break;
       this.#frame((bytes[at] as number) & 0x0f, bytes, at + header, next);

@@ -45,12 +45,12 @@ export class Talk {
   /** @throws {Error} unless every turn is stored with the question as its answer */
   async check(): Promise<void> {
     if (this.kind === 'socket.io') return;
-    const { messages } = await this.client.do<{ messages: { sequence: number; role: string; props: { content?: unknown } }[] }>(
-      'message:list',
-      { chatId: this.chatId, limit: 200 },
-    );
+    const { messages } = await this.client.do<{
+      messages: { sequence: number; role: string; props: { content?: unknown } }[];
+    }>('message:list', { chatId: this.chatId, limit: 200 });
     if (messages.at(-1)?.sequence !== 2 * this.#turns) throw new Error(`${this.chatId}: not every message is stored`);
-    if (messages.some(({ props }) => props.content !== QUESTION)) throw new Error(`${this.chatId}: an answer is not whole`);
+    if (messages.some(({ props }) => props.content !== QUESTION))
+      throw new Error(`${this.chatId}: an answer is not whole`);
   }
 
   close(): void {

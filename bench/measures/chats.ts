@@ -44,25 +44,33 @@ interface Heard {
 export const chats: Measure = {
   name: 'chats',
   title: 'Many chats, tokens at the pace of a model',
-  async run(scale) {
+  async *run(scale) {
     const subjects = new Map<Variant, Subject>();
     for (const variant of VARIANTS) subjects.set(variant, await startVariant(variant));
-    const tables: Table[] = [];
-    for (const shape of scale.isQuick ? QUICK_SHAPES : SHAPES) tables.push(await compare(VARIANTS, subjects, shape, scale));
+    for (const shape of scale.isQuick ? QUICK_SHAPES : SHAPES) yield await compare(VARIANTS, subjects, shape, scale);
     if (!scale.isQuick) {
       const once = { ...scale, repetitions: 1 };
-      for (const shape of OVERLOADS) tables.push(await compare([DEFAULT, BASELINE], subjects, shape, once));
+      for (const shape of OVERLOADS) yield await compare([DEFAULT, BASELINE], subjects, shape, once);
     }
     await Promise.all([...subjects.values()].map((subject) => subject.stop()));
-    return tables;
   },
 };
 
-async function compare(variants: readonly Variant[], subjects: ReadonlyMap<Variant, Subject>, shape: Shape, scale: Scale): Promise<Table> {
+async function compare(
+  variants: readonly Variant[],
+  subjects: ReadonlyMap<Variant, Subject>,
+  shape: Shape,
+  scale: Scale,
+): Promise<Table> {
   const { chats: count, followers, perSecond } = shape;
   const audiences = new Map<Variant, Audience>();
   for (const variant of variants) {
-    const gathering = { prefix: `chats-${count}-${perSecond}`, chats: count, perChat: followers, tokens: 'times' } as const;
+    const gathering = {
+      prefix: `chats-${count}-${perSecond}`,
+      chats: count,
+      perChat: followers,
+      tokens: 'times',
+    } as const;
     const audience = await Audience.gather(subjects.get(variant) as Subject, variant.kind, gathering);
     audiences.set(variant, audience);
     await stream(audience, perSecond, scale.streamMs / 2);
@@ -84,10 +92,22 @@ async function stream({ subject, chats: ids, tally, size }: Audience, perSecond:
   return { deliveries: heard, perFrame: heard / frames, p50: quantile(delays, 0.5), p99: quantile(delays, 0.99) };
 }
 
-function table(variants: readonly Variant[], trials: ReadonlyMap<Variant, readonly Trial<Heard>[]>): Pick<Table, 'columns' | 'rows'> {
-  const cost = (variant: Variant): number => middle(trials.get(variant), ({ cpuMicros, result }) => cpuMicros / result.deliveries);
+function table(
+  variants: readonly Variant[],
+  trials: ReadonlyMap<Variant, readonly Trial<Heard>[]>,
+): Pick<Table, 'columns' | 'rows'> {
+  const cost = (variant: Variant): number =>
+    middle(trials.get(variant), ({ cpuMicros, result }) => cpuMicros / result.deliveries);
   return {
-    columns: ['server', 'CPU per delivery, µs', 'cheaper than Socket.IO', 'share of a core', 'tokens a frame', 'delay p50, ms', 'delay p99, ms'],
+    columns: [
+      'server',
+      'CPU per delivery, µs',
+      'cheaper than Socket.IO',
+      'share of a core',
+      'tokens a frame',
+      'delay p50, ms',
+      'delay p99, ms',
+    ],
     rows: variants.map((variant) => {
       const own = trials.get(variant);
       return [

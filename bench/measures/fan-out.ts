@@ -17,22 +17,27 @@ const VARIANTS: readonly Variant[] = [
 export const fanOut: Measure = {
   name: 'fan-out',
   title: 'Fan-out of one chat',
-  async run(scale) {
+  async *run(scale) {
     const sizes = scale.isQuick ? [1, 100] : [1, 10, 100, 1000];
     const subjects = await Promise.all(VARIANTS.map(startVariant));
     const costs = new Map<Variant, number[]>(VARIANTS.map((variant) => [variant, []]));
     const noise: Trial<number>[][] = [];
     for (const size of sizes) {
       const trials = await withFollowers(subjects, size, scale);
-      for (const variant of VARIANTS) costs.get(variant)?.push(middle(trials.get(variant), (each) => each.cpuMicros / each.result));
+      for (const variant of VARIANTS)
+        costs.get(variant)?.push(middle(trials.get(variant), (each) => each.cpuMicros / each.result));
       noise.push(...trials.values());
     }
     await Promise.all(subjects.map((subject) => subject.stop()));
-    return [table(sizes, costs, noiseOf(noise))];
+    yield table(sizes, costs, noiseOf(noise));
   },
 };
 
-async function withFollowers(subjects: readonly Subject[], size: number, scale: Scale): Promise<Map<Variant, Trial<number>[]>> {
+async function withFollowers(
+  subjects: readonly Subject[],
+  size: number,
+  scale: Scale,
+): Promise<Map<Variant, Trial<number>[]>> {
   const audiences = new Map<Variant, Audience>();
   for (const [i, variant] of VARIANTS.entries()) {
     const gathering = { prefix: `fan-${size}`, chats: 1, perChat: size, tokens: 'numbers' } as const;
@@ -59,7 +64,8 @@ async function publish(audience: Audience, ms: number): Promise<number> {
 function table(sizes: readonly number[], costs: ReadonlyMap<Variant, number[]>, noise: string): Table {
   const baseline = costs.get(BASELINE) ?? [];
   return {
-    title: 'Server CPU per delivery, µs (in brackets: how many times cheaper than plain Socket.IO), and deliveries per core-second with most followers',
+    title:
+      'Server CPU per delivery, µs (in brackets: how many times cheaper than plain Socket.IO), and deliveries per core-second with most followers',
     columns: ['server', ...sizes.map((size) => `${size} followers`), 'per core-second'],
     rows: VARIANTS.map((variant) => {
       const own = costs.get(variant) ?? [];

@@ -12,7 +12,7 @@ const TOKENS = 250;
 export const lateJoin: Measure = {
   name: 'late-join',
   title: 'Coming late and coming back',
-  async run({ isQuick }) {
+  async *run({ isQuick }) {
     const long = isQuick ? 1000 : 10_000;
     const rounds = isQuick ? 30 : 300;
     const seeds = [
@@ -20,7 +20,12 @@ export const lateJoin: Measure = {
       { chatId: 'short', messages: SHORT },
     ];
     const subject = await Subject.start('Turnstream', 'turnstream', { windowMs: 0, seeds });
-    const audience = await Audience.gather(subject, 'turnstream', { prefix: 'running', chats: 1, perChat: 1, tokens: 'times' });
+    const audience = await Audience.gather(subject, 'turnstream', {
+      prefix: 'running',
+      chats: 1,
+      perChat: 1,
+      tokens: 'times',
+    });
     const [running] = audience.chats;
     const client = new SocketIoClient({ port: subject.port });
     await client.joined;
@@ -29,8 +34,14 @@ export const lateJoin: Measure = {
     await audience.tally.expect(TOKENS, 'the running turn');
     const missed = audience.tally.frames;
 
-    const list = (chatId: string, limit: number, more = {}) => ({ command: 'message:list', args: { chatId, limit, ...more } });
-    const subscribe = (chatId: string | undefined, more = {}) => ({ command: 'chat:subscribe', args: { chatId, ...more } });
+    const list = (chatId: string, limit: number, more = {}) => ({
+      command: 'message:list',
+      args: { chatId, limit, ...more },
+    });
+    const subscribe = (chatId: string | undefined, more = {}) => ({
+      command: 'chat:subscribe',
+      args: { chatId, ...more },
+    });
     const big = long.toLocaleString('en-US');
     const asked = [
       { name: `the newest 50 of ${SHORT} messages`, ...list('short', 50) },
@@ -55,7 +66,11 @@ export const lateJoin: Measure = {
     client.close();
     audience.close();
     await subject.stop();
-    return [table(asked.map(({ name }) => name), took, done.neighbours)];
+    yield table(
+      asked.map(({ name }) => name),
+      took,
+      done.neighbours,
+    );
   },
 };
 

@@ -24,29 +24,34 @@ const CONTENDERS: readonly Contender[] = [
 export const memory: Measure = {
   name: 'memory',
   title: 'Memory per idle connection',
-  async run({ isQuick }) {
+  async *run({ isQuick }) {
     const size = isQuick ? 300 : 2000;
     const weights = new Map<Contender, { rss: number; heap: number }>();
     for (const contender of CONTENDERS) weights.set(contender, await weigh(contender, size));
     const bare = weights.get(BARE);
-    return [
-      {
-        title: `${size.toLocaleString('en-US')} connections with a browser's headers, KB each`,
-        columns: ['server', 'resident', 'JS heap', 'resident, more than Socket.IO', 'times Socket.IO'],
-        rows: CONTENDERS.map((contender) => {
-          const { rss = Number.NaN, heap = Number.NaN } = weights.get(contender) ?? {};
-          const base = bare?.rss ?? Number.NaN;
-          return [contender.name, figure(rss), figure(heap), figure(rss - base), times(rss / base)];
-        }),
-      },
-    ];
+    yield {
+      title: `${size.toLocaleString('en-US')} connections with a browser's headers, KB each`,
+      columns: ['server', 'resident', 'JS heap', 'resident, more than Socket.IO', 'times Socket.IO'],
+      rows: CONTENDERS.map((contender) => {
+        const { rss = Number.NaN, heap = Number.NaN } = weights.get(contender) ?? {};
+        const base = bare?.rss ?? Number.NaN;
+        return [contender.name, figure(rss), figure(heap), figure(rss - base), times(rss / base)];
+      }),
+    };
   },
 };
 
-async function weigh({ name, file, arrival, hasOwnChat }: Contender, size: number): Promise<{ rss: number; heap: number }> {
+async function weigh(
+  { name, file, arrival, hasOwnChat }: Contender,
+  size: number,
+): Promise<{ rss: number; heap: number }> {
   const subject = await Subject.start(name, file);
   const chatOf = (index: number): string => `idle-${hasOwnChat ? index : 0}`;
-  if (arrival === 'subscribed') await createChats(subject, Array.from({ length: hasOwnChat ? size : 1 }, (_, i) => chatOf(i)));
+  if (arrival === 'subscribed')
+    await createChats(
+      subject,
+      Array.from({ length: hasOwnChat ? size : 1 }, (_, i) => chatOf(i)),
+    );
   const warmUp = await Crowd.arrive(subject, arrival, Math.floor(size / 5), chatOf);
   await warmUp.leave();
   const before = await subject.memory();

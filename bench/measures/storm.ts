@@ -25,13 +25,18 @@ const chatOf = (index: number): string => `storm-${index % CHATS}`;
 export const storm: Measure = {
   name: 'storm',
   title: 'Connect storm',
-  async run(scale) {
+  async *run(scale) {
     const size = scale.isQuick ? 200 : 1000;
     const subjects = new Map<Contender['server'], Subject>();
-    for (const server of ['turnstream', 'plain-socketio', 'raw-ws'] as const) subjects.set(server, await Subject.start(server, server));
-    await createChats(subjects.get('turnstream') as Subject, Array.from({ length: CHATS }, (_, i) => chatOf(i)));
+    for (const server of ['turnstream', 'plain-socketio', 'raw-ws'] as const)
+      subjects.set(server, await Subject.start(server, server));
+    await createChats(
+      subjects.get('turnstream') as Subject,
+      Array.from({ length: CHATS }, (_, i) => chatOf(i)),
+    );
     const subjectOf = ({ server }: Contender): Subject => subjects.get(server) as Subject;
-    for (const contender of CONTENDERS) await (await Crowd.arrive(subjectOf(contender), contender.arrival, size / 2, chatOf)).leave();
+    for (const contender of CONTENDERS)
+      await (await Crowd.arrive(subjectOf(contender), contender.arrival, size / 2, chatOf)).leave();
 
     const trials = await interleaved(CONTENDERS, scale, async (contender) => {
       const subject = subjectOf(contender);
@@ -41,23 +46,21 @@ export const storm: Measure = {
     });
     await Promise.all([...subjects.values()].map((subject) => subject.stop()));
     const cost = (contender: Contender): number => middle(trials.get(contender), ({ cpuMicros }) => cpuMicros / size);
-    return [
-      {
-        title: `${size.toLocaleString('en-US')} connections, 100 at a time`,
-        columns: ['server', 'CPU per connection, µs', 'times Socket.IO', 'connections/s', 'p50, ms', 'p99, ms'],
-        rows: CONTENDERS.map((contender) => {
-          const own = trials.get(contender);
-          return [
-            contender.name,
-            figure(cost(contender)),
-            times(cost(contender) / cost(BARE)),
-            figure(middle(own, ({ ms }) => (1000 * size) / ms)),
-            figure(middle(own, ({ result }) => quantile(result.took, 0.5))),
-            figure(middle(own, ({ result }) => quantile(result.took, 0.99))),
-          ];
-        }),
-        noise: noiseOf(trials.values()),
-      },
-    ];
+    yield {
+      title: `${size.toLocaleString('en-US')} connections, 100 at a time`,
+      columns: ['server', 'CPU per connection, µs', 'times Socket.IO', 'connections/s', 'p50, ms', 'p99, ms'],
+      rows: CONTENDERS.map((contender) => {
+        const own = trials.get(contender);
+        return [
+          contender.name,
+          figure(cost(contender)),
+          times(cost(contender) / cost(BARE)),
+          figure(middle(own, ({ ms }) => (1000 * size) / ms)),
+          figure(middle(own, ({ result }) => quantile(result.took, 0.5))),
+          figure(middle(own, ({ result }) => quantile(result.took, 0.99))),
+        ];
+      }),
+      noise: noiseOf(trials.values()),
+    };
   },
 };

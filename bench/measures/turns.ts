@@ -23,17 +23,15 @@ const CONTENDERS: readonly Contender[] = [
 export const turns: Measure = {
   name: 'turns',
   title: 'Whole turns',
-  async run(scale) {
+  async *run(scale) {
     const turnstream = await Subject.start('Turnstream', 'turnstream');
     const bare = await Subject.start('Socket.IO', 'plain-socketio');
     const url = `http://127.0.0.1:${turnstream.port}`;
     const agent = await Subject.start('agent', '../load/agent', { url }, { core: LOAD_CORE });
     const subjectOf = ({ kind }: Contender): Subject => (kind === 'turnstream' ? turnstream : bare);
-    const tables: Table[] = [];
-    for (const atOnce of [1, 16]) tables.push(await compare(subjectOf, atOnce, scale));
+    for (const atOnce of [1, 16]) yield await compare(subjectOf, atOnce, scale);
     await agent.stop();
     await Promise.all([turnstream.stop(), bare.stop()]);
-    return tables;
   },
 };
 
@@ -51,7 +49,8 @@ async function compare(subjectOf: (contender: Contender) => Subject, atOnce: num
     }
     return done;
   });
-  const rate = (contender: Contender): number => middle(trials.get(contender), ({ result, ms }) => (1000 * result.length) / ms);
+  const rate = (contender: Contender): number =>
+    middle(trials.get(contender), ({ result, ms }) => (1000 * result.length) / ms);
   return {
     title: `Turns from start to end, ${atOnce === 1 ? 'one after another' : `${atOnce} chats at once`}`,
     columns: ['server', 'turns/s', 'of bare Socket.IO', 'p50, ms', 'p99, ms', 'server CPU per turn, ms'],

@@ -9,11 +9,11 @@ import { interleaved, middle, noiseOf, trial } from '../trials.js';
 export const writes: Measure = {
   name: 'writes',
   title: 'Write transactions',
-  run: async (scale) => [
-    await perTurn(scale),
-    await stored('NORMAL', scale.isQuick ? 20 : 256, scale),
-    await stored('FULL', scale.isQuick ? 20 : 64, scale),
-  ],
+  async *run(scale) {
+    yield await perTurn(scale);
+    yield await stored('NORMAL', scale.isQuick ? 16 : 256, scale);
+    yield await stored('FULL', scale.isQuick ? 16 : 64, scale);
+  },
 };
 
 /** Counted by the server itself. */
@@ -25,15 +25,26 @@ async function perTurn({ isQuick }: Scale): Promise<Table> {
     const talks = await many(chats, 16, (i) => Talk.begin(subject.port, 'turnstream', `writes-${chats}-${i}`));
     for (const talk of talks) await talk.turn('echo');
     const before = await transactions(subject);
-    await Promise.all(talks.map(async (talk) => {
-      for (let i = 0; i < turns; i++) await talk.turn('echo');
-    }));
+    await Promise.all(
+      talks.map(async (talk) => {
+        for (let i = 0; i < turns; i++) await talk.turn('echo');
+      }),
+    );
     const written = (await transactions(subject)) - before;
-    rows.push([chats === 1 ? 'one chat, turn after turn' : `${chats} chats at once`, figure(turns * chats), figure(written), figure(written / (turns * chats))]);
+    rows.push([
+      chats === 1 ? 'one chat, turn after turn' : `${chats} chats at once`,
+      figure(turns * chats),
+      figure(written),
+      figure(written / (turns * chats)),
+    ]);
     for (const talk of talks) talk.close();
   }
   await subject.stop();
-  return { title: 'Write transactions by /metrics', columns: ['turns', 'stored', 'write transactions', 'per turn'], rows };
+  return {
+    title: 'Write transactions by /metrics',
+    columns: ['turns', 'stored', 'write transactions', 'per turn'],
+    rows,
+  };
 }
 
 async function transactions({ port }: Subject): Promise<number> {
@@ -54,14 +65,22 @@ const WAYS = [
 async function stored(synchronous: 'NORMAL' | 'FULL', turns: number, scale: Scale): Promise<Table> {
   const subject = await Subject.start(`store, ${synchronous}`, 'store', { synchronous });
   for (const { command, group } of WAYS) await subject.call(command, { turns: turns / 4, group });
-  const trials = await interleaved(WAYS, scale, ({ command, group }) => trial(subject, () => subject.call(command, { turns, group })));
+  const trials = await interleaved(WAYS, scale, ({ command, group }) =>
+    trial(subject, () => subject.call(command, { turns, group })),
+  );
   await subject.stop();
   const rate = (way: (typeof WAYS)[number]): number => middle(trials.get(way), ({ ms }) => (1000 * turns) / ms);
   const cost = (way: (typeof WAYS)[number]): number => middle(trials.get(way), ({ cpuMicros }) => cpuMicros / turns);
   return {
     title: `Turns of 7 messages and 5 steps stored by the SQLite store, synchronous=${synchronous}`,
     columns: ['way', 'turns/s', 'against 13 transactions', 'against two', 'CPU per turn, µs'],
-    rows: WAYS.map((way) => [way.name, figure(rate(way)), times(rate(way) / rate(SINGLE)), times(rate(way) / rate(PAIR)), figure(cost(way))]),
+    rows: WAYS.map((way) => [
+      way.name,
+      figure(rate(way)),
+      times(rate(way) / rate(SINGLE)),
+      times(rate(way) / rate(PAIR)),
+      figure(cost(way)),
+    ]),
     noise: noiseOf(trials.values()),
   };
 }

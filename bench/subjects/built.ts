@@ -9,7 +9,8 @@ import type * as Ids from '../../server/id-source.js';
  * What is measured is what is served: the modules of dist/, not their sources through a loader that adds to every
  * function.
  */
-const load = async <M>(path: string): Promise<M> => (await import(new URL(`../../dist/${path}`, import.meta.url).href)) as M;
+const load = async <M>(path: string): Promise<M> =>
+  (await import(new URL(`../../dist/${path}`, import.meta.url).href)) as M;
 
 export async function built() {
   const { createTurnstream } = await load<typeof App>('server/app.js');

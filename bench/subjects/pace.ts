@@ -36,7 +36,7 @@ export function publishing(appendTo: (chatId: string) => Append): Commands {
     saturate: async ({ chatId, ms }: { chatId: string; ms: number }) => {
       const append = appendTo(chatId);
       const first = numbered;
-      for (const end = performance.now() + ms; performance.now() < end; ) {
+      for (const end = performance.now() + ms; performance.now() < end;) {
         await append(numberToken(numbered++));
         if (isBehind()) await pause(1);
         else await nextLoop();
@@ -51,7 +51,7 @@ export function publishing(appendTo: (chatId: string) => Append): Commands {
       const total = Math.floor((perSecond * chats.length * ms) / 1000);
       const began = microsNow() + 2000;
       const refused: unknown[] = [];
-      for (let sent = 0; sent < total; ) {
+      for (let sent = 0; sent < total;) {
         const due = Math.min(total, Math.floor((microsNow() - began) / gap));
         for (const stop = Math.min(due, sent + CATCH_UP); sent < stop; sent++) {
           const taken = appends[sent % appends.length]?.(dueToken(began + (sent + 1) * gap));

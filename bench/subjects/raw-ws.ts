@@ -33,7 +33,8 @@ function send(chatId: string, text: string): void {
 
 function sendReadyFrame(chatId: string, text: string): void {
   const body = bodyOf(chatId, text);
-  if (body.length < 126 || body.length > 65_535) throw new Error('only frames with a length of two bytes are made here');
+  if (body.length < 126 || body.length > 65_535)
+    throw new Error('only frames with a length of two bytes are made here');
   const frame = Buffer.allocUnsafe(4 + body.length);
   frame[0] = 0x81;
   frame[1] = 126;

@@ -83,7 +83,9 @@ export async function seedChats(url: string, seeds: readonly SeededChat[]): Prom
     for (let first = 1; first <= messages; first += MESSAGES_PER_TURN) {
       const requestId = ids.id();
       const last = Math.min(messages, first + MESSAGES_PER_TURN - 1);
-      const rows = Array.from({ length: last - first + 1 }, (_, i) => rowMessage(chatId, requestId, ids.id(), first + i));
+      const rows = Array.from({ length: last - first + 1 }, (_, i) =>
+        rowMessage(chatId, requestId, ids.id(), first + i),
+      );
       await store.write([
         { kind: 'begin', record: rowTurn(chatId, requestId, 'queued'), messages: [], newChat: null, at: AT },
         {

@@ -37,6 +37,8 @@ export class AttachedAgent {
   isLost = false;
 
   constructor(
+    /** Its name within its tenant and user, as turns that it opened are stored with it. */
+    readonly key: string,
     readonly tenantId: string | null,
     offer: Offer,
   ) {
@@ -92,7 +94,7 @@ export class AgentDirectory {
         throw new ChatError('forbidden', `You may not serve ${assistantId}.`);
     }
     const key = JSON.stringify([tenantId, userId, offer.agentId]);
-    const agent = this.#agents.get(key) ?? new AttachedAgent(tenantId, offer);
+    const agent = this.#agents.get(key) ?? new AttachedAgent(key, tenantId, offer);
     const before = this.#byConnection.get(connection);
     if (before && before !== agent)
       throw new ChatError('conflict', `This connection is attached as ${before.offer.agentId}.`);
@@ -219,7 +221,7 @@ export class AgentDirectory {
 
   #lose(agent: AttachedAgent): void {
     agent.isLost = true;
-    for (const [key, known] of this.#agents) if (known === agent) this.#agents.delete(key);
+    this.#agents.delete(agent.key);
     for (const run of agent.runs()) run.lose();
     agent.held.clear();
     this.#changed();

@@ -1,28 +1,24 @@
-import { ChatError, type Assignment } from '../../protocol/index.js';
-import { pause } from '../clock.js';
+import type { Assignment, TurnError } from '../../protocol/index.js';
 import type { ChatSession } from './chat-session.js';
 import type { Frame } from './frame.js';
 import { readHistory } from './history.js';
 import type { LiveTurn } from './live-turn.js';
+import { patiently } from './patiently.js';
 import { resumeOf } from './resume-plan.js';
 
-/** Tries a reading again while the store is away, as long as a write would be tried (TRN-7). */
-export async function patiently<T>(session: ChatSession, read: () => Promise<T>): Promise<T> {
-  const { clock, settings } = session.env;
-  const deadline = clock.monotonic() + settings.commitRetryMs;
-  for (;;) {
-    try {
-      return await read();
-    } catch (error) {
-      const isPassing = error instanceof ChatError && error.retryable;
-      if (!isPassing || clock.monotonic() > deadline) throw error;
-      await pause(clock, 100);
-    }
-  }
+/** How a frame ends whose assignment could not be made. */
+export const NOT_PREPARED: TurnError = {
+  code: 'storage_unavailable',
+  message: 'The earlier turns could not be read.',
+};
+
+/** Gives the frame what its host needs to run it, unless it ends meanwhile. @throws {ChatError} `storage_unavailable` */
+export async function prepareFrame(session: ChatSession, live: LiveTurn, frame: Frame): Promise<void> {
+  const assignment = await assignmentOf(session, live, frame);
+  if (!frame.result) frame.assignment = assignment;
 }
 
-/** What a host needs to run a frame. */
-export async function assignmentOf(session: ChatSession, live: LiveTurn, frame: Frame): Promise<Assignment> {
+async function assignmentOf(session: ChatSession, live: LiveTurn, frame: Frame): Promise<Assignment> {
   const history = await patiently(session, () => readHistory(session, live));
   const { stackId, stackParentId, stackDepth, assistantId } = frame.place;
   const steps = live.stepRecords().map(({ step }) => step);

@@ -1,8 +1,8 @@
 import type { Args, Chat } from '../../protocol/index.js';
 import { mayRead, mayTalk } from './access.js';
-import { patiently } from './assignment.js';
 import type { ChatSession } from './chat-session.js';
 import { endTurn } from './end-turn.js';
+import { patiently } from './patiently.js';
 
 /** Changes fields of a chat; who may read it no more is gone before anybody hears of it (ACC-4). */
 export async function updateChat(

@@ -1,12 +1,12 @@
+import type { FrameOutcome } from '../../assistant/run-assistant.js';
 import type { StepStatus, Turn } from '../../protocol/index.js';
 import { settlesWithin } from '../clock.js';
 import { supersede } from './apply-ops.js';
 import type { ChatSession } from './chat-session.js';
 import { Deferred } from './deferred.js';
 import { eventEffects, type Effect } from './effect.js';
-import type { FrameOutcome } from '../../assistant/run-assistant.js';
-import { leafSteps } from './resume-plan.js';
 import type { EndedTurn, LiveTurn, Outcome } from './live-turn.js';
+import { leafSteps } from './resume-plan.js';
 import { storeAttempt } from './store-attempt.js';
 
 /**

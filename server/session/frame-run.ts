@@ -8,7 +8,7 @@ import {
 } from '../../protocol/index.js';
 import type { FrameOutcome } from '../../assistant/run-assistant.js';
 import { applyOps } from './apply-ops.js';
-import { assignmentOf } from './assignment.js';
+import { NOT_PREPARED, prepareFrame } from './assignment.js';
 import type { ChatSession } from './chat-session.js';
 import { eventEffects } from './effect.js';
 import { endTurn, stepsClosed } from './end-turn.js';
@@ -48,6 +48,7 @@ export function frameRun(
     frame,
     requestId: live.requestId,
     attempt: live.turn.attempt,
+    // Null only for a turn that its agent opened: nobody assigns that frame.
     assignment: frame.assignment as Assignment,
     apply: async (ops) => {
       if (!isMine()) throw new ChatError('turn_ended');
@@ -145,14 +146,9 @@ async function beginChild(
   avoid: ReadonlySet<object>,
 ): Promise<void> {
   try {
-    const assignment = await assignmentOf(session, live, child);
-    if (!child.result) child.assignment = assignment;
+    await prepareFrame(session, live, child);
   } catch {
-    endChild(session, live, child, {
-      status: 'failed',
-      output: null,
-      error: { code: 'storage_unavailable', message: 'The earlier turns could not be read.' },
-    });
+    endChild(session, live, child, { status: 'failed', output: null, error: NOT_PREPARED });
   }
   if (child.result) {
     place.giveBack();

@@ -12,6 +12,10 @@ export interface Identity {
   readonly expiresAt: number | null;
 }
 
+/** Names a user in maps: one and the same only within their tenant. */
+export const userKey = ({ tenantId, userId }: Pick<Identity, 'tenantId' | 'userId'>): string =>
+  JSON.stringify([tenantId, userId]);
+
 /** What the caller is told of their identity. */
 export const userOf = ({ userId, teamId, tenantId, roles }: Identity): User => ({
   userId,

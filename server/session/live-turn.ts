@@ -43,11 +43,15 @@ export type AttemptState =
   | { readonly phase: 'unsaved'; readonly end: EndedTurn }
   | { readonly phase: 'ended'; readonly end: EndedTurn };
 
-export interface LiveTurnNeeds {
-  readonly record: TurnRecord;
+/** What a turn answers. */
+export interface Asked {
   readonly input: readonly Message[];
   /** The turns that this one answers anew, the newest first (TRN-11). */
   readonly answersAnew: readonly string[];
+}
+
+export interface LiveTurnNeeds extends Asked {
+  readonly record: TurnRecord;
   readonly limits: Limits;
   readonly now: () => string;
 }

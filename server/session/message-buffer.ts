@@ -5,6 +5,7 @@ import {
   MAX_JSON_DEPTH,
   parsePath,
   PathFault,
+  readPath,
   splitHalf,
   textAt,
   tooLarge,
@@ -24,6 +25,11 @@ const MESSAGE_OVERHEAD_BYTES = 256;
 
 /** Bytes that a text in JSON has around it. */
 const QUOTES = 2;
+/** Bytes that a key or an index has around it, at most: quotes, colon, comma, and the brackets of what it opens. */
+const AROUND_SEGMENT = 6;
+
+/** What a path adds at most where nothing of it is there yet. */
+const pathBytes = (path: string): number => jsonBytes(path) + AROUND_SEGMENT * parsePath(path).length;
 
 /** Bytes of a value as JSON in UTF-8. */
 export const jsonBytes = (value: Json): number => utf8Bytes(JSON.stringify(value));
@@ -83,6 +89,14 @@ export class MessageBuffer {
     return [{ type: 'message.created', ...ofTurn(message), message }];
   }
 
+  /** Takes up a message that was there before, whatever the bounds are now: it is not refused any more. */
+  restore(message: Message): void {
+    this.#messages.set(message.messageId, message);
+    const bytes = messageBytes(message);
+    this.#bytes += bytes;
+    this.#bytesOf.set(message.messageId, bytes);
+  }
+
   /** Appends text. No event for what adds nothing that can be shown yet. */
   append(messageId: string, path: string, text: string, room: number, undo: Undo): EventBody[] {
     const message = this.#open(messageId);
@@ -92,8 +106,11 @@ export class MessageBuffer {
     const shown = wellFormed(head);
     this.#hold(messageId, path, half, undo);
     if (shown === '') return [];
-    this.#account(messageId, (this.#bytesOf.get(messageId) ?? 0) + jsonBytes(shown) - QUOTES, room, undo);
-    return this.#change(message, { type: 'message.appended', messageId, path, from, text: shown }, undo);
+    // The first text of a path may bring its keys with it.
+    const added = jsonBytes(shown) + (from === 0 ? pathBytes(path) : -QUOTES);
+    const events = this.#change(message, { type: 'message.appended', messageId, path, from, text: shown }, undo);
+    this.#accountChange(messageId, added, room, undo);
+    return events;
   }
 
   replace(messageId: string, type: string | undefined, props: JsonObject, room: number, undo: Undo): EventBody[] {
@@ -191,10 +208,9 @@ export class MessageBuffer {
     const events = this.#change(message, change, undo);
     const now = this.#messages.get(messageId) as Message;
     this.#dropOverwrittenHalves(message, now, undo);
-    // What was overwritten is not subtracted: an exact count is made only when the estimate would refuse.
-    const estimate = (this.#bytesOf.get(messageId) ?? 0) + jsonBytes(value);
-    const refused = estimate > Math.min(this.limits.maxMessageBytes, room);
-    this.#account(messageId, refused ? messageBytes(now) : estimate, room, undo);
+    const held = readPath(message.props, path);
+    const replaced = held === undefined ? -pathBytes(path) : change.type === 'message.set' ? jsonBytes(held) : 0;
+    this.#accountChange(messageId, jsonBytes(value) - replaced, room, undo);
     return events;
   }
 
@@ -229,6 +245,14 @@ export class MessageBuffer {
       if (before) this.#messages.set(message.messageId, before);
       else this.#messages.delete(message.messageId);
     });
+  }
+
+  /** Counts a change that adds at most so much: an exact count is made only when that would refuse it. */
+  #accountChange(messageId: string, added: number, room: number, undo: Undo): void {
+    const estimate = (this.#bytesOf.get(messageId) ?? 0) + added;
+    const isRefused = estimate > this.limits.maxMessageBytes || added > room;
+    const bytes = isRefused ? messageBytes(this.#messages.get(messageId) as Message) : estimate;
+    this.#account(messageId, bytes, room, undo);
   }
 
   #account(messageId: string, bytes: number, room: number, undo: Undo): void {

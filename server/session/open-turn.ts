@@ -1,7 +1,7 @@
 import { ChatError, type AgentArgs, type AgentResult } from '../../protocol/index.js';
 import type { TurnRecord } from '../ports/store.js';
 import type { AgentConnection, AgentDirectory } from './agent-directory.js';
-import { assignmentOf } from './assignment.js';
+import { NOT_PREPARED, prepareFrame } from './assignment.js';
 import type { ChatSession } from './chat-session.js';
 import { newChat } from './desk/create-chat.js';
 import { endTurn } from './end-turn.js';
@@ -11,7 +11,7 @@ import { frameRun } from './frame-run.js';
 import type { LiveTurn } from './live-turn.js';
 import { markRunning } from './run-turn.js';
 import type { Sessions } from './sessions.js';
-import { announce, mustHaveBackgroundRoom, newTurn, recordOf, storeBegin } from './start-turn.js';
+import { announce, mustHaveRoom, newTurn, recordOf, storeBegin } from './start-turn.js';
 
 /**
  * Opens a background turn that no person started; the agent holds it from the beginning (section 6).
@@ -74,17 +74,16 @@ async function open(
 ): Promise<AgentResult<'turn:open'>> {
   session.mustExist();
   const agent = agents.of(connection);
-  const openedBy = JSON.stringify([connection.identity.tenantId, connection.identity.userId, agent.offer.agentId]);
   const requestId = args.requestId ?? env.ids.id();
   const repeated = await recordOf(session, requestId);
   if (repeated) {
-    if (repeated.openedBy !== openedBy || repeated.turn.chatId !== session.chatId)
+    if (repeated.openedBy !== agent.key || repeated.turn.chatId !== session.chatId)
       throw new ChatError('idempotency_conflict');
     return { turn: repeated.turn, attempt: repeated.turn.attempt, stackId: repeated.rootStackId };
   }
   const { refusal } = env.gate;
   if (refusal) throw refusal;
-  mustHaveBackgroundRoom(session);
+  mustHaveRoom(session, 'parallel');
   const turn = newTurn(
     session,
     { requestId, background: true, createdBy: connection.identity.userId },
@@ -96,11 +95,11 @@ async function open(
     fingerprint: fingerprint(args),
     rootStackId: env.ids.id(),
     regenerates: null,
-    openedBy,
+    openedBy: agent.key,
   };
   await storeBegin(session, record, [], { newChat: keep ? session.chat : null });
   keep?.();
-  const live = announce(session, record, [], [], []);
+  const live = announce(session, record, { input: [], answersAnew: [] });
   markRunning(session, live);
   // Its connection may have gone meanwhile: the agent holds the turn all the same, and loses it as any other (AGT-4).
   const held = agents.open(agent);
@@ -115,14 +114,9 @@ async function open(
 /** What `turn:input` gives. A turn that cannot be prepared ends. @throws {ChatError} `storage_unavailable` */
 async function prepare(session: ChatSession, live: LiveTurn): Promise<void> {
   try {
-    const assignment = await assignmentOf(session, live, live.root);
-    if (live.isRunning) live.root.assignment = assignment;
+    await prepareFrame(session, live, live.root);
   } catch (error) {
-    void endTurn(session, live, {
-      status: 'failed',
-      stopReason: 'error',
-      error: { code: 'storage_unavailable', message: 'The earlier turns could not be read.' },
-    });
+    void endTurn(session, live, { status: 'failed', stopReason: 'error', error: NOT_PREPARED });
     throw error;
   }
 }

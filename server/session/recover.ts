@@ -3,10 +3,9 @@ import type { JournaledAttempt } from '../ports/journal.js';
 import type { StepRecord, TurnRecord } from '../ports/store.js';
 import { endTurn } from './end-turn.js';
 import type { Environment } from './environment.js';
-import { LiveTurn, type Outcome } from './live-turn.js';
-import { place, inputOf, announce } from './start-turn.js';
+import type { LiveTurn, Outcome } from './live-turn.js';
+import { addTurn, announce, inputOf, place } from './start-turn.js';
 import type { Sessions } from './sessions.js';
-import { Undo } from './undo.js';
 import type { ChatSession } from './chat-session.js';
 
 /** What the journal holds of an attempt. */
@@ -55,15 +54,7 @@ async function recoverAttempt(
 
 /** The attempt as it stood: messages folded from the events that were journaled, steps as they were last. */
 async function rebuild(session: ChatSession, record: TurnRecord, entries: readonly Entry[]): Promise<LiveTurn> {
-  const { input, answersAnew } = await inputOf(session, record);
-  const live = new LiveTurn({
-    record,
-    input,
-    answersAnew,
-    limits: session.env.settings.limits,
-    now: () => session.now,
-  });
-  session.addTurn(live);
+  const live = addTurn(session, record, await inputOf(session, record));
   live.state = { phase: 'running' };
   live.isJournaled = true;
   session.env.metrics.turnsActive.inc();
@@ -73,30 +64,46 @@ async function rebuild(session: ChatSession, record: TurnRecord, entries: readon
   );
   for (const entry of entries) {
     if (entry[0] === 'step') steps.set(entry[1].step.stepId, entry[1]);
-    if (entry[0] === 'event') replay(messages, entry[1], live);
     // Also of a message that was deleted since: somebody saw its place.
     if (entry[0] === 'event' && entry[1].type === 'message.created') session.raiseSequence(entry[1].message.sequence);
+    if (entry[0] !== 'event' || replay(messages, entry[1], live)) continue;
+    // Behind a hole nothing can be believed, and no server may be kept from starting by it.
+    session.env.log.error(
+      { requestId: live.requestId, offset: entry[1].offset },
+      'the journal of an attempt has a hole',
+    );
+    break;
   }
-  const undo = new Undo();
-  for (const message of messages.values()) live.messages.create(message, Infinity, undo);
+  for (const message of messages.values()) live.messages.restore(message);
   live.steps.restore([...steps.values()], {});
   return live;
 }
 
-function replay(messages: Map<string, Message>, event: ChatEvent, live: LiveTurn): void {
+/** @returns whether the event fits what is held */
+function replay(messages: Map<string, Message>, event: ChatEvent, live: LiveTurn): boolean {
   switch (event.type) {
     case 'message.created':
     case 'message.updated':
       messages.set(event.message.messageId, event.message);
-      return;
+      return true;
     case 'message.deleted':
       for (const messageId of event.messageIds) if (!messages.delete(messageId)) live.deletedStored.add(messageId);
-      return;
+      return true;
     default: {
       const change = event as MessageChange;
       const held = messages.get(change.messageId);
-      if (held) messages.set(change.messageId, foldMessage(held, change));
+      const folded = held && foldedOrNull(held, change);
+      if (folded) messages.set(change.messageId, folded);
+      return folded !== null;
     }
+  }
+}
+
+function foldedOrNull(held: Message, change: MessageChange): Message | null {
+  try {
+    return foldMessage(held, change);
+  } catch {
+    return null;
   }
 }
 
@@ -109,8 +116,7 @@ function outcomeOf({ status, stopReason, error, usage }: Turn): Outcome {
 async function queueAgain(env: Environment, sessions: Sessions, record: TurnRecord): Promise<void> {
   const session = await sessions.open(record.turn.chatId);
   if (!session || session.turns.has(record.turn.requestId)) return;
-  const { input, answersAnew } = await inputOf(session, record);
-  const live = announce(session, record, input, answersAnew, []);
+  const live = announce(session, record, await inputOf(session, record));
   env.log.info({ chatId: session.chatId, requestId: live.requestId }, 'a waiting turn is queued again');
   const isAgentsOwn = live.turn.background && record.openedBy !== null;
   if (isAgentsOwn) void endTurn(session, live, { status: 'interrupted', stopReason: 'crashed' });

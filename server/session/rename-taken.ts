@@ -1,8 +1,6 @@
 import type { ChatError } from '../../protocol/index.js';
 import type { ChatSession } from './chat-session.js';
-import { eventEffects } from './effect.js';
 import type { LiveTurn } from './live-turn.js';
-import { Undo } from './undo.js';
 
 /**
  * Ids of messages and steps are made by agents and meant to be unique in the world. One that is another's after all may
@@ -18,8 +16,8 @@ export function renameTaken(session: ChatSession, live: LiveTurn, conflict: Chat
   if (!taken) return false;
   const message = { ...taken, messageId: session.env.ids.id(), sequence: session.takeSequence() };
   session.emit({ type: 'message.deleted', requestId: live.requestId, messageIds: [taken.messageId] }, live);
-  const created = live.messages.create(message, Infinity, new Undo());
-  session.publish(eventEffects(created), live);
+  live.messages.restore(message);
+  session.emit({ type: 'message.created', requestId: live.requestId, message }, live);
   session.env.log.warn(
     { chatId: session.chatId, requestId: live.requestId, taken: taken.messageId },
     'the id of a message is taken',

@@ -42,9 +42,9 @@ export async function resumeTurn(session: ChatSession, args: Args<'turn:resume'>
       endedAt: null,
     },
   };
-  const { input, answersAnew } = await inputOf(session, record);
+  const asked = await inputOf(session, record);
   await storeBegin(session, next, [], { before: turn });
-  const live = announce(session, next, input, answersAnew, []);
+  const live = announce(session, next, asked);
   place(session, live, 'enqueue');
   return { turn: live.turn, duplicate: false };
 }

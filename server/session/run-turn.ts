@@ -1,9 +1,10 @@
-import { assignmentOf, patiently } from './assignment.js';
+import { NOT_PREPARED, prepareFrame } from './assignment.js';
 import type { ChatSession } from './chat-session.js';
 import { endTurn } from './end-turn.js';
 import { handOver, noAgent, withRefusing } from './frame-run.js';
 import type { Place } from './host.js';
 import type { LiveTurn } from './live-turn.js';
+import { patiently } from './patiently.js';
 import { resumeSpace, supersededBy } from './resume-plan.js';
 
 /** Running an attempt: its time has come, a host is found, it begins, the host takes over. */
@@ -69,19 +70,14 @@ async function begin(session: ChatSession, live: LiveTurn, place: Place, avoid: 
   markRunning(session, live);
   try {
     if (isFirst) await takeUp(session, live);
-    const assignment = await assignmentOf(session, live, live.root);
-    if (live.isRunning) live.root.assignment = assignment;
+    await prepareFrame(session, live, live.root);
   } catch (error) {
     place.giveBack();
     session.env.log.error(
       { err: error, chatId: session.chatId, requestId: live.requestId },
       'an attempt could not be prepared',
     );
-    void endTurn(session, live, {
-      status: 'failed',
-      stopReason: 'error',
-      error: { code: 'storage_unavailable', message: 'The earlier turns could not be read.' },
-    });
+    void endTurn(session, live, { status: 'failed', stopReason: 'error', error: NOT_PREPARED });
     return;
   }
   if (!live.isRunning) {

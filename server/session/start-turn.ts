@@ -15,7 +15,7 @@ import type { TurnRecord } from '../ports/store.js';
 import type { ChatSession } from './chat-session.js';
 import { endTurn } from './end-turn.js';
 import { inputRow } from './input-row.js';
-import { LiveTurn } from './live-turn.js';
+import { LiveTurn, type Asked } from './live-turn.js';
 import { messageBytes } from './message-buffer.js';
 import { seekHost } from './run-turn.js';
 
@@ -62,8 +62,7 @@ export async function startTurn(session: ChatSession, request: StartRequest): Pr
   const earlier = again ? await inputOf(session, record) : null;
   const messages = await storeBegin(session, record, args.input ?? [], { newChat: request.newChat });
   request.onStored?.();
-  const { input, answersAnew } = earlier ?? { input: messages, answersAnew: [] };
-  const live = announce(session, record, input, answersAnew, messages);
+  const live = announce(session, record, earlier ?? { input: messages, answersAnew: [] }, messages);
   place(session, live, args.onBusy);
   return { turn: live.turn, messages, duplicate: false };
 }
@@ -115,7 +114,7 @@ function mustFit(input: readonly InputMessage[], { maxMessageBytes }: Limits): v
 }
 
 /** @throws {ChatError} `queue_full` */
-export function mustHaveBackgroundRoom(session: ChatSession): void {
+function mustHaveBackgroundRoom(session: ChatSession): void {
   const background = [...session.turns.values()].filter((live) => live.turn.background && live.isLive);
   if (background.length >= MAX_PARALLEL_TURNS) {
     throw new ChatError('queue_full', undefined, { details: { limit: 'parallel', max: MAX_PARALLEL_TURNS } });
@@ -135,10 +134,7 @@ async function regenerated(session: ChatSession, requestId: string): Promise<Tur
 }
 
 /** The messages that a turn answers: its own, or those of the turn that it answers anew. */
-export async function inputOf(
-  session: ChatSession,
-  record: TurnRecord,
-): Promise<{ input: Message[]; answersAnew: string[] }> {
+export async function inputOf(session: ChatSession, record: TurnRecord): Promise<Asked> {
   const { store } = session.env;
   const answersAnew: string[] = [];
   let origin = record;
@@ -233,22 +229,21 @@ async function storeInPlace(
   }
 }
 
-/** What is stored becomes visible: the turn, then its input. */
+/** Takes the turn into memory, under the chat's bounds and clock. */
+export function addTurn(session: ChatSession, record: TurnRecord, asked: Asked): LiveTurn {
+  const live = new LiveTurn({ record, ...asked, limits: session.env.settings.limits, now: () => session.now });
+  session.addTurn(live);
+  return live;
+}
+
+/** What is stored becomes visible: the turn, then the messages that were stored with it. */
 export function announce(
   session: ChatSession,
   record: TurnRecord,
-  input: readonly Message[],
-  answersAnew: readonly string[],
-  messages: readonly Message[],
+  asked: Asked,
+  messages: readonly Message[] = [],
 ): LiveTurn {
-  const live = new LiveTurn({
-    record,
-    input,
-    answersAnew,
-    limits: session.env.settings.limits,
-    now: () => session.now,
-  });
-  session.addTurn(live);
+  const live = addTurn(session, record, asked);
   session.beginning.delete(live.requestId);
   session.raiseActivity(messages, record.turn.createdAt);
   session.emit({ type: 'turn.queued', requestId: live.requestId, turn: live.turn });

@@ -1,5 +1,5 @@
 import { ChatError } from '../../protocol/index.js';
-import type { Identity } from '../session/identity.js';
+import { userKey, type Identity } from '../session/identity.js';
 
 /** Open connections of each user, over both namespaces. */
 export class ConnectionLimit {
@@ -8,8 +8,8 @@ export class ConnectionLimit {
   constructor(private readonly maxPerUser: number) {}
 
   /** Counts a connection; call the result once it is closed. @throws {ChatError} `too_many_connections` */
-  take({ tenantId, userId }: Identity): () => void {
-    const key = JSON.stringify([tenantId, userId]);
+  take(identity: Identity): () => void {
+    const key = userKey(identity);
     const held = this.#counts.get(key) ?? 0;
     if (held >= this.maxPerUser) {
       throw new ChatError('too_many_connections', undefined, {

@@ -1,6 +1,6 @@
 import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { ChatError } from '../../protocol/index.js';
-import type { Identity } from '../session/identity.js';
+import { userKey, type Identity } from '../session/identity.js';
 
 /** Bursts are this many times the steady rate: a client that comes back asks for much at once, then is quiet. */
 const BURST = 10;
@@ -23,9 +23,9 @@ export function createRateLimit({ perSecond }: { readonly perSecond: number }): 
   const reserve = new RateLimiterMemory({ points: perSecond * (BURST - 1), duration: BURST });
   const limiter = new BurstyRateLimiter(steady, reserve);
   return {
-    async consume({ tenantId, userId }) {
+    async consume(identity) {
       try {
-        await limiter.consume(JSON.stringify([tenantId, userId]));
+        await limiter.consume(userKey(identity));
       } catch (refusal) {
         // The library rejects with its answer, which is no error.
         if (!(refusal instanceof RateLimiterRes)) throw refusal;

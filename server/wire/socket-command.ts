@@ -33,11 +33,18 @@ export class FrameSize {
     private readonly maxBytes: number,
   ) {
     let bytes = 0;
-    socket.conn.on('packet', ({ data }: { data?: unknown }) => {
+    const measure = ({ data }: { data?: unknown }): void => {
       if (typeof data === 'string') bytes = Buffer.byteLength(data);
       else if (data instanceof Uint8Array) bytes += data.byteLength;
+    };
+    const { conn } = socket;
+    conn.on('packet', measure);
+    const stop = onDecoded(socket, (event) => this.#bytesOf.set(event, bytes));
+    // A client may leave a namespace and join it again, on one connection, as often as it likes.
+    socket.on('disconnect', () => {
+      conn.off('packet', measure);
+      stop();
     });
-    onDecoded(socket, (event) => this.#bytesOf.set(event, bytes));
   }
 
   /** @throws {ChatError} `payload_too_large` */

@@ -21,14 +21,21 @@ export function tcpOf(connection: EngineConnection): TcpSocket | undefined {
   return tcp && typeof tcp.write === 'function' && typeof tcp.writableLength === 'number' ? tcp : undefined;
 }
 
-/** Calls back with the list that an event becomes, as soon as its last frame is decoded; handlers get the same list later. */
-export function onDecoded(socket: Socket, callback: (event: object) => void): void {
+/**
+ * Calls back with the list that an event becomes, as soon as its last frame is decoded; handlers get the same list later.
+ *
+ * @returns ends it
+ */
+export function onDecoded(socket: Socket, callback: (event: object) => void): () => void {
+  type Listener = (packet: { data?: unknown }) => void;
   const { decoder } = socket.client as unknown as {
-    decoder: { on(event: 'decoded', listener: (packet: { data?: unknown }) => void): void };
+    decoder: { on(event: 'decoded', listener: Listener): void; off(event: 'decoded', listener: Listener): void };
   };
-  decoder.on('decoded', ({ data }) => {
+  const listener: Listener = ({ data }) => {
     if (Array.isArray(data)) callback(data);
-  });
+  };
+  decoder.on('decoded', listener);
+  return () => decoder.off('decoded', listener);
 }
 
 /** How far a socket has come: bytes that the kernel has taken so far, and those that wait behind the write under way. */

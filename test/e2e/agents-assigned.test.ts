@@ -63,16 +63,15 @@ describe('AGT-5: one assignment, one execution', () => {
   });
 
   test('C52: an agent that never acknowledges, alone: its turns end as agent_unavailable, and nothing is left', async () => {
-    const { url, person, agent, chatId } = await scene({ env: { AGENT_WAIT_MS: '100' } });
+    const { url, person, agent, chatId, view } = await scene({ env: { AGENT_WAIT_MS: '100' } });
     agent.accepts = false;
     const ids = await Promise.all(
       Array.from({ length: 10 }, async () => (await person.start(chatId, 'go', { onBusy: 'parallel' })).turn.requestId),
     );
+    // Behind the 5 s of the assignment.
+    await until(() => ids.every((requestId) => view.ends(requestId).length > 0), 'every end', 25_000);
     for (const requestId of ids)
-      expect((await person.ended(chatId, requestId)).turn).toMatchObject({
-        status: 'failed',
-        stopReason: 'agent_unavailable',
-      });
+      expect(view.ends(requestId)[0]?.turn).toMatchObject({ status: 'failed', stopReason: 'agent_unavailable' });
     expect(await metric(url, 'turnstream_turns_active')).toBe(0);
     agent.accepts = true;
     const { turn } = await person.start(chatId, 'again');
