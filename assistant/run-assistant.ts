@@ -28,12 +28,12 @@ export async function runAssistant(assistant: Assistant, needs: ContextNeeds): P
     return { status: 'completed', output: parse(json, output ?? null, ['output']), error: null };
   } catch (error) {
     if (needs.abortSignal.aborted) return { status: 'interrupted', output: null, error: null };
-    return { status: 'failed', output: null, error: errorOf(error) };
+    return { status: 'failed', output: null, error: turnErrorOf(error) };
   }
 }
 
 /** Anything can be thrown; what people read of it is a code and a sentence. */
-function errorOf(thrown: unknown): TurnError {
+export function turnErrorOf(thrown: unknown): TurnError {
   if (thrown instanceof ChatError) return { code: thrown.code, message: readable(thrown.message) };
   if (thrown instanceof Error) return { code: 'error', message: readable(thrown.message || thrown.name) };
   return { code: 'error', message: typeof thrown === 'string' ? readable(thrown) : 'the assistant failed' };

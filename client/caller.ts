@@ -26,11 +26,6 @@ export class Caller {
   /** @throws as {@link call} */
   send(command: ClientCommand, { timeoutMs = this.ackTimeoutMs }: CallOptions = {}): Promise<unknown> {
     if (this.connection.state.getSnapshot().status === 'idle') this.connection.connect();
-    return new Promise((resolve, reject) => {
-      this.queue.submit(command, timeoutMs, (answer) => {
-        if ('error' in answer) reject(answer.error);
-        else resolve(answer.data);
-      });
-    });
+    return this.queue.submit(command, timeoutMs);
   }
 }

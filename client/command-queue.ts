@@ -11,13 +11,14 @@ export interface CommandQueueOptions {
   readonly maxQueuedCommands: number;
 }
 
-/** Called exactly once, with the answer or the reason why there is none. */
-export type Answered = (answer: { readonly data: unknown } | { readonly error: ChatError }) => void;
+/** The answer, or the reason why there is none. */
+type Answer = { readonly data: unknown } | { readonly error: ChatError };
 
 interface Entry {
   readonly command: ClientCommand;
   readonly timeoutMs: number;
-  readonly answered: Answered;
+  /** Called exactly once. */
+  readonly answered: (answer: Answer) => void;
   /** `held`: refused by a server that is going away, or for an expired token; sent again once that is over. */
   state: 'queued' | 'sent' | 'held';
   /** How often it was put on a link. */
@@ -45,23 +46,31 @@ export class CommandQueue {
     private readonly options: CommandQueueOptions,
   ) {}
 
-  get size(): number {
-    return this.#entries.size;
+  /**
+   * Resolves with the answer.
+   *
+   * @param timeoutMs how long to wait for the answer of what was sent
+   * @throws {ChatError} `payload_too_large`, `queue_full` or the client's end: nothing was queued; the server's refusal; no answer
+   */
+  submit(command: ClientCommand, timeoutMs: number): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#mustTake(command);
+      const answered = (answer: Answer): void => {
+        if ('error' in answer) reject(answer.error);
+        else resolve(answer.data);
+      };
+      this.#entries.add({ command, timeoutMs, answered, state: 'queued', sends: 0, deadline: null, holds: 0 });
+      this.flush();
+    });
   }
 
-  /**
-   * @param timeoutMs how long to wait for the answer of what was sent
-   * @throws {ChatError} `payload_too_large`, `queue_full` or the client's end: nothing was queued
-   */
-  submit(command: ClientCommand, timeoutMs: number, answered: Answered): void {
+  #mustTake({ bytes }: ClientCommand): void {
     const { connection } = this;
     const state = connection.state.getSnapshot();
     if (state.status === 'closed') throw closedError(state);
-    assertFrame(command.bytes, connection.limits.maxFrameBytes);
+    assertFrame(bytes, connection.limits.maxFrameBytes);
     const { maxQueuedCommands } = this.options;
     if (!connection.isOpen && this.#entries.size >= maxQueuedCommands) throw offlineQueueFull(maxQueuedCommands);
-    this.#entries.add({ command, timeoutMs, answered, state: 'queued', sends: 0, deadline: null, holds: 0 });
-    this.flush();
   }
 
   /** The connection went, or the token was renewed: what was held for it is sent with the rest, in the old order. */
@@ -147,7 +156,7 @@ export class CommandQueue {
     entry.deadline = this.options.clock.after(entry.timeoutMs, () => this.#settle(entry, { error }));
   }
 
-  #settle(entry: Entry, answer: { data: unknown } | { error: ChatError }): void {
+  #settle(entry: Entry, answer: Answer): void {
     if (!this.#entries.delete(entry)) return;
     entry.deadline?.cancel();
     entry.answered(answer);

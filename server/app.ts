@@ -8,7 +8,7 @@ import { claimDataDirectory } from './adapters/data-directory.js';
 import { openFileJournal } from './adapters/file-journal.js';
 import { createMemoryLog } from './adapters/memory-log.js';
 import { openPrismaStore } from './adapters/prisma/open.js';
-import { settlesWithin, systemClock, type Clock } from './clock.js';
+import { pause, settlesWithin, systemClock, type Clock } from './clock.js';
 import { ConfigError, type Config } from './config.js';
 import { systemIds, type IdSource } from './id-source.js';
 import { createLog, type Log } from './log.js';
@@ -90,7 +90,7 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
     maxTotalBytes: config.logMaxTotalBytes,
   });
   const assistants = [
-    createEcho((ms, signal) => waitFor(clock, ms, signal)),
+    createEcho((ms, signal) => pause(clock, ms, signal)),
     ...fromModules,
     ...(options.assistants ?? []),
   ];
@@ -150,7 +150,7 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
     clock,
     log,
   });
-  metrics.beforeScrape(() => metrics.outboxBytes.inc(http.outboxBytes));
+  metrics.beforeScrape(() => metrics.outboxBytes.set(sockets.outboxBytes + http.outboxBytes));
   await listen(server, config.port, config.host);
   const { port } = server.address() as AddressInfo;
 
@@ -227,18 +227,5 @@ function listen(server: HttpServer, port: number, host: string): Promise<void> {
       server.off('error', reject);
       resolve();
     });
-  });
-}
-
-function waitFor(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const done = (): void => {
-      timer.cancel();
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = clock.after(ms, done);
-    signal.addEventListener('abort', done);
   });
 }

@@ -24,9 +24,19 @@ export function isoNow(clock: Clock): string {
 /** The millisecond written last: a busy server asks for the same one many times. */
 let written = { ms: Number.NaN, text: '' };
 
-/** Resolves after `ms`. */
-export const pause = (clock: Clock, ms: number): Promise<void> =>
-  new Promise((resolve) => void clock.after(ms, resolve));
+/** Resolves after `ms`, or as soon as the signal fires. */
+export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const done = (): void => {
+      timer.cancel();
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = clock.after(ms, done);
+    signal?.addEventListener('abort', done);
+  });
+}
 
 /** Resolves in the next turn of the event loop, after what sockets have to say. */
 export const nextTurn = (clock: Clock): Promise<void> => new Promise((resolve) => clock.soon(resolve));

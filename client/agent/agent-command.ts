@@ -30,11 +30,6 @@ export class AgentCaller {
       repeatable: true,
       answerOfRepeated: () => undefined,
     };
-    return new Promise((resolve, reject) => {
-      this.queue.submit(command, this.ackTimeoutMs, (answer) => {
-        if ('error' in answer) reject(answer.error);
-        else resolve(answer.data as AgentResult<N>);
-      });
-    });
+    return (await this.queue.submit(command, this.ackTimeoutMs)) as AgentResult<N>;
   }
 }

@@ -1,5 +1,5 @@
 import type { Assistant } from '../../assistant/index.js';
-import { runAssistant, type FrameOutcome } from '../../assistant/run-assistant.js';
+import { runAssistant, turnErrorOf, type FrameOutcome } from '../../assistant/run-assistant.js';
 import { ChatError, cleanJson, type Assignment, type Turn } from '../../protocol/index.js';
 import { frameKeyOf, type FrameKey } from './frame-key.js';
 import type { FrameSink } from './frame-sink.js';
@@ -76,7 +76,7 @@ export class HeldFrame {
     } catch (error) {
       // An output that is no JSON, or too large, must not leave the turn hanging.
       if (outcome.output !== null && this.isClosing) return await this.#close(failedBy(error));
-      return { status: 'interrupted', output: null, error: asTurnError(error), turn: null, persisted: false };
+      return { status: 'interrupted', output: null, error: turnErrorOf(error), turn: null, persisted: false };
     } finally {
       this.#state = 'ended';
     }
@@ -101,9 +101,4 @@ function withLateError(outcome: FrameOutcome, late: ChatError | null): FrameOutc
   return late && outcome.status === 'completed' ? failedBy(late) : outcome;
 }
 
-const failedBy = (error: unknown): FrameOutcome => ({ status: 'failed', output: null, error: asTurnError(error) });
-
-const asTurnError = (error: unknown): { code: string; message: string } =>
-  error instanceof ChatError
-    ? { code: error.code, message: error.message }
-    : { code: 'error', message: error instanceof Error ? error.message : String(error) };
+const failedBy = (error: unknown): FrameOutcome => ({ status: 'failed', output: null, error: turnErrorOf(error) });

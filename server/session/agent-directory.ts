@@ -22,7 +22,7 @@ export interface Offer {
 
 /** One of an agent's places, taken by a frame: from the moment it is granted until the frame is done. */
 export class HeldFrame {
-  /** Null until the frame begins. */
+  /** Null until the frame begins, and when it is done. */
   run: FrameRun | null = null;
 }
 
@@ -46,8 +46,9 @@ export class AttachedAgent {
   }
 
   /** A call within a turn that it runs already always finds room: its caller waits for it and frees none. */
-  hasRoomFor({ requestId }: Wish): boolean {
-    return this.held.size < this.offer.concurrency || this.runs().some((run) => run.requestId === requestId);
+  hasRoomFor({ requestId, isCall }: Wish): boolean {
+    const hasRoom = this.held.size < this.offer.concurrency;
+    return hasRoom || (isCall && this.runs().some((run) => run.requestId === requestId));
   }
 
   serves({ assistantId, tenantId, avoid }: Wish): boolean {
@@ -202,7 +203,11 @@ export class AgentDirectory {
 
   #begin(agent: AttachedAgent, held: HeldFrame, run: FrameRun): void {
     held.run = run;
-    void run.frame.done.promise.then(() => this.#giveBack(agent, held));
+    void run.frame.done.promise.then(() => {
+      this.#giveBack(agent, held);
+      // The frame is kept for a while after its end, and its holder with it; the turn's buffer must not be (LIF-3).
+      held.run = null;
+    });
   }
 
   #giveBack(agent: AttachedAgent, held: HeldFrame): void {

@@ -1,7 +1,6 @@
 import {
   ChatError,
   DEFAULT_PATH,
-  MAX_STACK_DEPTH,
   op as opSchema,
   parse,
   SIGNAL_TYPE,
@@ -14,7 +13,7 @@ import {
 import { eventEffects, type Effect } from './effect.js';
 import type { Frame } from './frame.js';
 import type { LiveTurn } from './live-turn.js';
-import type { StackPlace } from './step-recorder.js';
+import { depthBelow, type StackPlace } from './step-recorder.js';
 import { Undo } from './undo.js';
 
 /** What applying needs of the chat. */
@@ -179,12 +178,7 @@ function stepPlace(live: LiveTurn, frame: Frame, op: Extract<Op, { op: 'step.sta
     throw new ChatError('bad_request', 'The parent stack is not known in this turn.', {
       details: { path: 'stackParentId' },
     });
-  const stackDepth = parent.stackDepth + 1;
-  if (stackDepth > MAX_STACK_DEPTH) {
-    throw new ChatError('bad_request', `A call stack has at most ${MAX_STACK_DEPTH} levels below its root.`, {
-      details: { path: 'stackId' },
-    });
-  }
+  const stackDepth = depthBelow(parent, 'stackId');
   return { stackId, stackParentId: parent.stackId, stackDepth, assistantId: op.assistantId ?? frame.place.assistantId };
 }
 

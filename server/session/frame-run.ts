@@ -130,6 +130,7 @@ function seekChildHost(session: ChatSession, live: LiveTurn, child: Frame, avoid
     assistantId: child.place.assistantId,
     tenantId: session.chat.tenantId,
     requestId: live.requestId,
+    isCall: true,
     avoid,
     granted: (place) => void beginChild(session, live, child, place, avoid),
     unavailable: () =>

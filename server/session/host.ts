@@ -32,6 +32,8 @@ export interface Wish {
   readonly assistantId: string;
   readonly tenantId: string | null;
   readonly requestId: string;
+  /** Whether another frame of the turn waits for this one. */
+  readonly isCall: boolean;
   /** Connections that were offered the frame and did not take it. An agent that comes back by another is asked again. */
   readonly avoid: ReadonlySet<object>;
   granted(place: Place): void;

@@ -5,6 +5,8 @@ import type { InProcessHost } from './in-process-host.js';
 
 interface WaitingWish {
   readonly wish: Wish;
+  /** Wishes of one kind fare alike; null for one of its own kind: a call finds room where its turn runs. */
+  readonly kind: string | null;
   timer: Timer | null;
 }
 
@@ -28,7 +30,9 @@ export class Hosts {
 
   /** Calls `granted` or `unavailable`, once, possibly before it returns. @returns withdraws the wish */
   request(wish: Wish): () => void {
-    const waiting: WaitingWish = { wish, timer: null };
+    const { tenantId, assistantId, isCall, avoid } = wish;
+    const kind = isCall || avoid.size > 0 ? null : JSON.stringify([tenantId, assistantId]);
+    const waiting: WaitingWish = { wish, kind, timer: null };
     this.#waiting.add(waiting);
     this.#try(waiting);
     return () => this.#drop(waiting);
@@ -44,20 +48,34 @@ export class Hosts {
     return [...listed.values()];
   }
 
+  /** Many thousands may wait for one assistant: after the first of them that finds no room, the others are not tried. */
   #serve(): void {
-    for (const waiting of [...this.#waiting]) if (this.#waiting.has(waiting)) this.#try(waiting);
+    const fared = new Map<string, boolean>();
+    for (const waiting of [...this.#waiting]) {
+      if (!this.#waiting.has(waiting)) continue;
+      const isServed = waiting.kind === null ? undefined : fared.get(waiting.kind);
+      if (isServed !== undefined) this.#waits(waiting, isServed);
+      else if (!this.#try(waiting) && waiting.kind !== null)
+        fared.set(waiting.kind, this.needs.agents.serves(waiting.wish));
+    }
   }
 
-  #try(waiting: WaitingWish): void {
+  /** @returns whether it was granted a place */
+  #try(waiting: WaitingWish): boolean {
     const { wish } = waiting;
     const { inProcess, agents } = this.needs;
     const place = inProcess.place(wish.assistantId) ?? agents.place(wish);
     if (place) {
       this.#drop(waiting);
       wish.granted(place);
-      return;
+      return true;
     }
-    if (agents.serves(wish)) this.#cancelTimer(waiting);
+    this.#waits(waiting, agents.serves(wish));
+    return false;
+  }
+
+  #waits(waiting: WaitingWish, isServed: boolean): void {
+    if (isServed) this.#cancelTimer(waiting);
     else this.#armTimer(waiting);
   }
 

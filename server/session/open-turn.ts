@@ -3,7 +3,7 @@ import type { TurnRecord } from '../ports/store.js';
 import type { AgentConnection, AgentDirectory } from './agent-directory.js';
 import { NOT_PREPARED, prepareFrame } from './assignment.js';
 import type { ChatSession } from './chat-session.js';
-import { newChat } from './desk/create-chat.js';
+import { newChat } from './new-chat.js';
 import { endTurn } from './end-turn.js';
 import type { Environment } from './environment.js';
 import { fingerprint } from './fingerprint.js';

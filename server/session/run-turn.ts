@@ -24,6 +24,7 @@ export function seekHost(session: ChatSession, live: LiveTurn, avoid: ReadonlySe
     assistantId: live.turn.assistantId,
     tenantId: session.chat.tenantId,
     requestId: live.requestId,
+    isCall: false,
     avoid,
     granted: (place) => void begin(session, live, place, avoid),
     unavailable: () =>

@@ -1,6 +1,7 @@
 import {
   ChatError,
   isIncomplete,
+  MAX_STACK_DEPTH,
   summaryOf,
   type FrameEnd,
   type Json,
@@ -19,6 +20,19 @@ export interface StackPlace {
   readonly stackParentId: string | null;
   readonly stackDepth: number;
   readonly assistantId: string;
+}
+
+/**
+ * The depth of a stack that this one calls.
+ *
+ * @param path the argument that asks for it
+ * @throws {ChatError} `bad_request`: too deep
+ */
+export function depthBelow({ stackDepth }: StackPlace, path: string): number {
+  if (stackDepth < MAX_STACK_DEPTH) return stackDepth + 1;
+  throw new ChatError('bad_request', `A call stack has at most ${MAX_STACK_DEPTH} levels below its root.`, {
+    details: { path },
+  });
 }
 
 export interface StepStart extends StackPlace {

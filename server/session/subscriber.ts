@@ -19,7 +19,7 @@ export interface Subscriber {
 /** Events of one chat with consecutive offsets, encoded once whatever the number of subscribers. */
 export class EventBatch {
   #json: string | undefined;
-  #encoded: unknown;
+  readonly #forms = new Map<unknown, unknown>();
 
   constructor(
     readonly chatId: string,
@@ -32,9 +32,10 @@ export class EventBatch {
     return this.#json;
   }
 
-  /** A form that a transport makes of the batch once and shares among its connections. One form per batch. */
-  encoded<T>(encode: (batch: this) => T): T {
-    this.#encoded ??= encode(this);
-    return this.#encoded as T;
+  /** A form that a transport makes of the batch once and shares among its connections: one for each `encode`. */
+  encoded<T>(encode: (batch: EventBatch) => T): T {
+    if (!this.#forms.has(encode)) this.#forms.set(encode, encode(this));
+    // What stands at a function is what that very function gave.
+    return this.#forms.get(encode) as T;
   }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ChatError, commands, ERRORS, parse, type CommandName, type SubscribeResult } from '../../protocol/index.js';
 import type { Log } from '../log.js';
 import type { Metrics } from '../metrics.js';
-import type { ChatDesk, DeskCommand } from '../session/chat-desk.js';
+import type { ChatDesk, DeskCommand } from '../session/desk/chat-desk.js';
 import type { Identity } from '../session/identity.js';
 import type { Subscriber } from '../session/subscriber.js';
 

@@ -1,13 +1,10 @@
 import type { Socket as TcpSocket } from 'node:net';
+import { HARD_FACTOR, STUCK_MS } from './outbox-bounds.js';
 import type { EncodedEvent } from './socket-frame.js';
 import { progressOf, tcpOf, transportOf, type EngineConnection } from './tcp-of.js';
 
 /** Once so much lies in the socket's own buffer, what comes next waits here, where it can be counted. */
 const SOCKET_BYTES = 64 * 1024;
-/** So many times `maxOutboxBytes` is too much, however well it moves (SUB-7). */
-const HARD_FACTOR = 16;
-/** So long nothing moves before a full outbox is given up (SUB-7). */
-const STUCK_MS = 10_000;
 
 /**
  * What waits for one connection. Events go out as one ready frame, shared with the chat's other subscribers, straight to

@@ -8,7 +8,7 @@ import {
   type GoawayCode,
   type SubscribeResult,
 } from '../../protocol/index.js';
-import type { DeskCommand } from '../session/chat-desk.js';
+import type { DeskCommand } from '../session/desk/chat-desk.js';
 import type { Identity } from '../session/identity.js';
 import type { EventBatch, Subscriber } from '../session/subscriber.js';
 import { CommandOrder } from './command-order.js';

@@ -2,7 +2,7 @@ import type { Limits } from '../../protocol/index.js';
 import type { Clock } from '../clock.js';
 import type { Log } from '../log.js';
 import type { Metrics } from '../metrics.js';
-import type { ChatDesk } from '../session/chat-desk.js';
+import type { ChatDesk } from '../session/desk/chat-desk.js';
 import type { AgentDesk } from '../session/desk/agent-desk.js';
 import type { ListedAssistant } from '../session/host.js';
 import type { Authenticator } from './authenticate.js';

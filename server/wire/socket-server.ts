@@ -5,10 +5,13 @@ import type { Timer } from '../clock.js';
 import type { Identity } from '../session/identity.js';
 import { AgentSocket } from './agent-socket.js';
 import { asChatError } from './dispatch.js';
+import { sayGoaway } from './goaway.js';
 import { PeopleSocket } from './people-socket.js';
 import type { SocketNeeds } from './socket-needs.js';
 
 export interface SocketServer {
+  /** What waits for connections that do not read, for `turnstream_outbox_bytes`. */
+  readonly outboxBytes: number;
   /** Tells every connection to go, and closes (LIF-1). */
   goaway(code: GoawayCode): void;
   close(): void;
@@ -20,7 +23,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 
 /** Both namespaces on one HTTP server (CON-1, CON-3). */
 export function createSocketServer(http: HttpServer, needs: SocketNeeds): SocketServer {
-  const { limits, allowPolling, origins, metrics, clock } = needs;
+  const { limits, allowPolling, origins, clock } = needs;
   const io = new Server(http, {
     serveClient: false,
     transports: allowPolling ? ['websocket', 'polling'] : ['websocket'],
@@ -59,13 +62,11 @@ export function createSocketServer(http: HttpServer, needs: SocketNeeds): Socket
     checker = clock.after(OUTBOX_CHECK_MS, check);
   };
   checker = clock.after(OUTBOX_CHECK_MS, check);
-  metrics.beforeScrape(() => {
-    let bytes = 0;
-    for (const { outbox } of [...people, ...agents]) bytes += outbox.bytes;
-    metrics.outboxBytes.set(bytes);
-  });
 
   return {
+    get outboxBytes() {
+      return [...people, ...agents].reduce((bytes, { outbox }) => bytes + outbox.bytes, 0);
+    },
     goaway(code) {
       for (const connection of people) connection.goaway(code, { reconnect: true, retryAfterMs: 1000 });
       for (const connection of agents) connection.goaway(code);
@@ -84,7 +85,7 @@ function serve(
   name: 'people' | 'agents',
   begin: (socket: Socket, identity: Identity) => void,
 ): void {
-  const { metrics, connectionLimit, log } = needs;
+  const { metrics, connectionLimit, clock, log } = needs;
   namespace.use((socket, next) => {
     admit(socket, needs, name).then(
       () => next(),
@@ -100,8 +101,7 @@ function serve(
     try {
       release = connectionLimit.take(identity);
     } catch {
-      socket.emit('goaway', { code: 'too_many_connections', reconnect: true, retryAfterMs: 1000 });
-      socket.disconnect(true);
+      sayGoaway(socket, { code: 'too_many_connections', reconnect: true, retryAfterMs: 1000 }, clock);
       return;
     }
     metrics.connections.inc({ namespace: name });

@@ -4,7 +4,7 @@ import type { Args, SubscribeResult } from '../../protocol/index.js';
 import { systemIds } from '../../server/id-source.js';
 import { createLog } from '../../server/log.js';
 import { createMetrics } from '../../server/metrics.js';
-import type { ChatDesk } from '../../server/session/chat-desk.js';
+import type { ChatDesk } from '../../server/session/desk/chat-desk.js';
 import type { Identity } from '../../server/session/identity.js';
 import type { Subscriber } from '../../server/session/subscriber.js';
 import { createOpenAuthenticator } from '../../server/wire/authenticate.js';

@@ -2,25 +2,15 @@ import { type Chat, ChatError, type ChatPatch } from '../../../protocol/index.js
 import type { ChatFilter, ChatPage, ChatTimeField } from '../../ports/store.js';
 import type { Database } from './database.js';
 import type { AgentChatUpdateInput } from './generated/sqlite/models.js';
-import { jsonIn, jsonPatch } from './json-columns.js';
+import { jsonPatch } from './json-columns.js';
 import { CHAT_COLUMNS, type ChatRow, chatOf } from './rows.js';
 import type { Sql, SqlRow, SqlValue } from './sql.js';
 import { contains, timeIn, unindexed } from './dialect.js';
-import type { Owner } from './tables.js';
+import { insertChat, titleSearchOf, type Owner } from './tables.js';
 import { foldTitle } from './title-search.js';
 
-const folded = (title: string | null): string | null => (title === null ? null : foldTitle(title));
-
-export async function createChat(database: Database, { lastMessageAt, metadata, ...chat }: Chat): Promise<void> {
-  const data = {
-    ...chat,
-    titleSearch: folded(chat.title),
-    lastMessageAt,
-    activityAt: lastMessageAt ?? chat.createdAt,
-    lastSequence: 0,
-    metadata: jsonIn(metadata),
-  };
-  await database.write((client) => client.agentChat.create({ data, select: { id: true } }));
+export async function createChat(database: Database, chat: Chat): Promise<void> {
+  await database.transaction((sql) => insertChat.run(sql, chat));
 }
 
 export async function getChat(database: Database, chatId: string): Promise<Chat | null> {
@@ -41,7 +31,7 @@ export async function updateChat(
 ): Promise<Chat> {
   const data = {
     ...patch,
-    ...(patch.title === undefined ? {} : { titleSearch: folded(patch.title) }),
+    ...(patch.title === undefined ? {} : { titleSearch: titleSearchOf(patch.title) }),
     metadata: jsonPatch(metadata),
     updatedAt: at,
   } as AgentChatUpdateInput;

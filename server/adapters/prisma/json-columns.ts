@@ -1,12 +1,10 @@
 import type { Json } from '../../../protocol/index.js';
 import { Prisma } from './generated/sqlite/client.js';
 
-/** JSON for a nullable column of the client: what is null, or the JSON null, is stored as none. */
-export function jsonIn(value: Json): Prisma.InputJsonValue | typeof Prisma.DbNull {
-  return value ?? Prisma.DbNull;
-}
-
-/** As {@link jsonIn}, leaving a column alone that a patch does not name. */
+/**
+ * A patch's value for a nullable JSON column of the client: undefined leaves the column alone; what is null, or the JSON
+ * null, is stored as none.
+ */
 export function jsonPatch(value: Json | undefined): Prisma.InputJsonValue | typeof Prisma.DbNull | undefined {
-  return value === undefined ? undefined : jsonIn(value);
+  return value === undefined ? undefined : (value ?? Prisma.DbNull);
 }

@@ -31,10 +31,12 @@ const ownerNames = ownerColumns.map(([name]) => name);
 
 // Chats ---------------------------------------------------------------------------------------------------------------
 
+export const titleSearchOf = (title: string | null): string | null => (title === null ? null : foldTitle(title));
+
 const chatColumns: readonly Column<Chat>[] = [
   ['chat_id', (chat) => chat.chatId],
   ['title', (chat) => chat.title],
-  ['title_search', (chat) => (chat.title === null ? null : foldTitle(chat.title))],
+  ['title_search', (chat) => titleSearchOf(chat.title)],
   ['assistant_id', (chat) => chat.assistantId],
   ['mode', (chat) => chat.mode],
   ['status', (chat) => chat.status],

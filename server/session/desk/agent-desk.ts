@@ -1,20 +1,15 @@
-import {
-  ChatError,
-  MAX_STACK_DEPTH,
-  type AgentArgs,
-  type AgentCommandName,
-  type AgentResult,
-} from '../../../protocol/index.js';
+import { ChatError, type AgentArgs, type AgentCommandName, type AgentResult } from '../../../protocol/index.js';
 import type { AgentConnection, AgentDirectory } from '../agent-directory.js';
 import type { ChatSession } from '../chat-session.js';
 import type { Environment } from '../environment.js';
 import { Frame } from '../frame.js';
 import { closeFrame, pushOps, runChild } from '../frame-run.js';
 import type { EndedAttempt, LiveTurn } from '../live-turn.js';
-import { readMessages } from '../read-messages.js';
 import { inputRow } from '../input-row.js';
-import type { Sessions } from '../sessions.js';
 import { openTurn } from '../open-turn.js';
+import { readMessages } from '../read-messages.js';
+import type { Sessions } from '../sessions.js';
+import { depthBelow } from '../step-recorder.js';
 
 /** Where agents' commands arrive in the domain (section 6). Ops are applied before a handler first waits. */
 export interface AgentDesk {
@@ -28,14 +23,15 @@ type Handlers = {
 
 type FrameName = { readonly requestId: string; readonly attempt: number; readonly stackId?: string | undefined };
 
-interface HeldFrame {
+/** A frame that the caller holds, in a turn that runs. */
+interface WritableFrame {
   readonly session: ChatSession;
   readonly live: LiveTurn;
   readonly frame: Frame;
 }
 
 /** What a numbered command of a frame meets: it is the next one, or it was taken before and its answer stands. */
-type Numbered<T> = { readonly held: HeldFrame } | { readonly answer: Promise<T> };
+type Numbered<T> = { readonly held: WritableFrame } | { readonly answer: Promise<T> };
 
 export function createAgentDesk(env: Environment, sessions: Sessions, agents: AgentDirectory): AgentDesk {
   /**
@@ -90,14 +86,15 @@ export function createAgentDesk(env: Environment, sessions: Sessions, agents: Ag
   }
 
   /** Takes the seq and keeps the answer for a repetition. */
-  function answered<T>({ frame }: HeldFrame, seq: number, answer: Promise<T>): Promise<T> {
+  function answered<T>({ frame }: WritableFrame, seq: number, answer: Promise<T>): Promise<T> {
     frame.lastSeq = seq;
     frame.answers.set(seq, answer);
     answer.catch(() => undefined);
     return answer;
   }
 
-  async function chatRead(connection: AgentConnection, chatId: string): Promise<ChatSession> {
+  /** The chat of a turn that the agent runs. @throws {ChatError} `not_found` for any other */
+  async function chatWorkedIn(connection: AgentConnection, chatId: string): Promise<ChatSession> {
     const agent = agents.of(connection);
     const session = sessions.get(chatId);
     const holds = agent.runs().some(({ requestId }) => session?.turns.has(requestId) ?? false);
@@ -173,8 +170,8 @@ export function createAgentDesk(env: Environment, sessions: Sessions, agents: Ag
       return run.frame.assignment;
     },
 
-    'message:list': async (connection, args) => readMessages(await chatRead(connection, args.chatId), args),
-    'chat:get': async (connection, args) => ({ chat: (await chatRead(connection, args.chatId)).chat }),
+    'message:list': async (connection, args) => readMessages(await chatWorkedIn(connection, args.chatId), args),
+    'chat:get': async (connection, args) => ({ chat: (await chatWorkedIn(connection, args.chatId)).chat }),
   };
 
   return {
@@ -199,14 +196,9 @@ function abortBy(
 }
 
 /** @throws {ChatError} `bad_request`: too deep, or a stack id that is in use */
-function childOf(env: Environment, { session, live, frame }: HeldFrame, args: AgentArgs<'turn:delegate'>): Frame {
+function childOf(env: Environment, { session, live, frame }: WritableFrame, args: AgentArgs<'turn:delegate'>): Frame {
   const stackId = args.childStackId ?? env.ids.id();
-  const stackDepth = frame.place.stackDepth + 1;
-  if (stackDepth > MAX_STACK_DEPTH) {
-    throw new ChatError('bad_request', `A call stack has at most ${MAX_STACK_DEPTH} levels below its root.`, {
-      details: { path: 'assistantId' },
-    });
-  }
+  const stackDepth = depthBelow(frame.place, 'assistantId');
   const known = live.steps.place(stackId);
   if (live.frames.has(stackId) || (known && known.stackParentId !== frame.stackId)) {
     throw new ChatError('bad_request', 'This stack id is in use.', { details: { path: 'childStackId' } });

@@ -1,6 +1,6 @@
 import { ChatError, commands, type Args, type Chat, type Result, type Right } from '../../../protocol/index.js';
 import { mayChange, mayRead, mayTalk } from '../access.js';
-import type { ChatDesk, DeskCommand } from '../chat-desk.js';
+import type { ChatDesk, DeskCommand } from './chat-desk.js';
 import type { ChatSession } from '../chat-session.js';
 import { deleteChat, updateChat } from '../edit-chat.js';
 import { deleteMessages, updateMessage } from '../edit-messages.js';
@@ -61,6 +61,7 @@ export function createDesk(env: Environment, sessions: Sessions): ChatDesk {
     return found === undefined ? null : sessions.chat(found);
   }
 
+  /** The id of the chat that holds it, in memory or stored. */
   async function holding({ requestId, messageId, stackId }: Named): Promise<string | undefined> {
     if (requestId !== undefined) return env.ledger.chatOf(requestId) ?? (await store.getTurn(requestId))?.turn.chatId;
     if (stackId !== undefined) return (await stepsOfStack(sessions, store, stackId))[0]?.chatId;
@@ -117,6 +118,7 @@ export function createDesk(env: Environment, sessions: Sessions): ChatDesk {
       const isFree = right === 'any' || name === 'turn:start';
       const chat = isFree ? null : await chatNamed(args as Named);
       if (!isFree) mustHaveRight(chat, identity, right);
+      // Null only for those that are free, whose handlers do not ask for it.
       return handlers[name]({ identity, args, sent, chat: chat as Chat });
     },
 

@@ -6,7 +6,7 @@ import { fingerprint } from '../fingerprint.js';
 import type { Identity } from '../identity.js';
 import type { Sessions } from '../sessions.js';
 import { startTurn } from '../start-turn.js';
-import { newChat } from './create-chat.js';
+import { newChat } from '../new-chat.js';
 
 /** `turn:start`, also for a chat that comes into being with it. */
 export async function start(

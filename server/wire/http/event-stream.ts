@@ -96,7 +96,7 @@ export class EventStream implements Subscriber {
     if (!first || !last) return;
     this.#outbox.put(
       this.#isNew(first)
-        ? framesOf(batch)
+        ? batch.encoded(framesOf)
         : batch.events
             .filter((event) => this.#isNew(event))
             .map(eventFrame)
@@ -152,14 +152,4 @@ function frame(json: string, at: Position, name?: 'snapshot'): string {
 
 const eventFrame = (event: LoggedEvent): string => frame(event.json, event);
 
-/** Made once for all the streams that a batch goes to. */
-const encoded = new WeakMap<EventBatch, string>();
-
-function framesOf(batch: EventBatch): string {
-  let text = encoded.get(batch);
-  if (text === undefined) {
-    text = batch.events.map(eventFrame).join('');
-    encoded.set(batch, text);
-  }
-  return text;
-}
+const framesOf = (batch: EventBatch): string => batch.events.map(eventFrame).join('');

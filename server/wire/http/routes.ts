@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import { commands, type CommandSpec, type HttpBinding } from '../../../protocol/index.js';
-import type { DeskCommand } from '../../session/chat-desk.js';
+import type { DeskCommand } from '../../session/desk/chat-desk.js';
 import type { Dispatch } from '../dispatch.js';
 import { argumentReader } from './arguments.js';
 import type { Caller } from './caller.js';

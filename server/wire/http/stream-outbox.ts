@@ -1,11 +1,8 @@
 import type { Writable } from 'node:stream';
 import type { Clock, Timer } from '../../clock.js';
+import { HARD_FACTOR, STUCK_MS } from '../outbox-bounds.js';
 
-/** A connection whose outbox is over its bound and of which nothing moves for this long is closed. */
-const STALLED_MS = 10_000;
-/** So many times the bound, and it is closed at once. */
-const OVERFULL = 16;
-/** What is handed over at once: a reader that takes this in {@link STALLED_MS} moves. */
+/** What is handed over at once: a reader that takes this in {@link STUCK_MS} moves. */
 const SLICE_BYTES = 16 * 1024;
 /** How long a reader has to take what is left once the stream ends (CON-6). */
 const LAST_MS = 2_000;
@@ -28,7 +25,7 @@ export class StreamOutbox {
   #waitingBytes = 0;
   #full = false;
   #ending = false;
-  #stalled: Timer | null = null;
+  #stuck: Timer | null = null;
   #last: Timer | null = null;
 
   constructor(
@@ -88,16 +85,16 @@ export class StreamOutbox {
 
   #moved(): void {
     this.#full = false;
-    this.#stalled?.cancel();
-    this.#stalled = null;
+    this.#stuck?.cancel();
+    this.#stuck = null;
     this.#pump();
     this.#watch();
   }
 
   #watch(): void {
     const { clock, maxOutboxBytes } = this.needs;
-    if (this.#waitingBytes > OVERFULL * maxOutboxBytes) this.#giveUp();
-    else if (this.#waitingBytes > maxOutboxBytes) this.#stalled ??= clock.after(STALLED_MS, () => this.#giveUp());
+    if (this.#waitingBytes > HARD_FACTOR * maxOutboxBytes) this.#giveUp();
+    else if (this.#waitingBytes > maxOutboxBytes) this.#stuck ??= clock.after(STUCK_MS, () => this.#giveUp());
   }
 
   #giveUp(): void {
@@ -106,7 +103,7 @@ export class StreamOutbox {
   }
 
   #dispose(): void {
-    this.#stalled?.cancel();
+    this.#stuck?.cancel();
     this.#last?.cancel();
     this.#waiting = [];
     this.#waitingBytes = 0;

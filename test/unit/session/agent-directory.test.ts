@@ -24,6 +24,7 @@ const wish = (avoid: readonly object[] = []): Wish => ({
   assistantId: 'bot',
   tenantId: null,
   requestId: 'turn-1',
+  isCall: false,
   avoid: new Set(avoid),
   granted: () => undefined,
   unavailable: () => undefined,

@@ -1,6 +1,6 @@
-import type { Args, CommandName, Result, SubscribeResult } from '../../protocol/index.js';
-import type { Identity } from './identity.js';
-import type { Subscriber } from './subscriber.js';
+import type { Args, CommandName, Result, SubscribeResult } from '../../../protocol/index.js';
+import type { Identity } from '../identity.js';
+import type { Subscriber } from '../subscriber.js';
 
 /** The commands that act on chats; the others act on the connection that sent them. */
 export type DeskCommand = Exclude<CommandName, 'chat:subscribe' | 'chat:unsubscribe' | 'typing' | 'auth:refresh'>;
