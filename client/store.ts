@@ -12,10 +12,6 @@ export interface Store<T> {
 export class Listeners<A extends readonly unknown[] = []> {
   readonly #listeners = new Set<{ call: (...args: A) => void }>();
 
-  get size(): number {
-    return this.#listeners.size;
-  }
-
   /** @returns ends it; the same function added twice is called twice */
   add(call: (...args: A) => void): () => void {
     const entry = { call };

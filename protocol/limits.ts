@@ -28,5 +28,7 @@ export const DEFAULT_LIMITS: Limits = {
 export const MAX_PARALLEL_TURNS = 16;
 /** Frames below the root that a turn's call stack may have. */
 export const MAX_STACK_DEPTH = 32;
+/** Calls of one turn that may be open at a time: each holds its input, and what its host was given. */
+export const MAX_OPEN_CALLS = 1000;
 /** Pushes that an agent keeps unacknowledged (AGT-6). */
 export const MAX_PUSHES_IN_FLIGHT = 32;

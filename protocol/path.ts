@@ -8,6 +8,8 @@ import { isForbiddenKey, isJsonObject, type Json, type JsonObject } from './json
 export const MAX_PATH_SEGMENTS = 64;
 /** Where `append` writes when it names no path. */
 export const DEFAULT_PATH = 'content';
+/** Its segments: every token asks for them three times. */
+const DEFAULT_SEGMENTS: readonly string[] = [DEFAULT_PATH];
 
 const INDEX = /^(0|[1-9]\d*)$/;
 
@@ -22,6 +24,7 @@ export function normalPath(path: string): string {
 /** The segments of a path in its normal form. @throws {PathFault} empty or forbidden segments, or more than 64 */
 export function parsePath(path: string): readonly string[] {
   if (path === '') return [];
+  if (path === DEFAULT_PATH) return DEFAULT_SEGMENTS;
   const segments = path.split('.');
   if (segments.length > MAX_PATH_SEGMENTS) throw new PathFault(`a path has at most ${MAX_PATH_SEGMENTS} segments`);
   for (const segment of segments) {

@@ -80,7 +80,7 @@ async function compare(
     return trial(audience.subject, () => stream(audience, perSecond, 2 * scale.streamMs));
   });
   for (const audience of audiences.values()) audience.close();
-  const title = `${count.toLocaleString('en-US')} chats x ${perSecond} tokens/s, followers each: ${followers.toLocaleString('en-US')}`;
+  const title = `${count.toLocaleString('en-US')} ${count === 1 ? 'chat' : 'chats'} x ${perSecond} tokens/s, followers each: ${followers.toLocaleString('en-US')}`;
   return { title, ...table(variants, trials), noise: noiseOf(trials.values()) };
 }
 

@@ -66,7 +66,7 @@ function table(sizes: readonly number[], costs: ReadonlyMap<Variant, number[]>, 
   return {
     title:
       'Server CPU per delivery, µs (in brackets: how many times cheaper than plain Socket.IO), and deliveries per core-second with most followers',
-    columns: ['server', ...sizes.map((size) => `${size} followers`), 'per core-second'],
+    columns: ['server', ...sizes.map((size) => `to ${size.toLocaleString('en-US')}`), 'per core-second'],
     rows: VARIANTS.map((variant) => {
       const own = costs.get(variant) ?? [];
       const cells = own.map((cost, i) => `${figure(cost)} (${times((baseline[i] ?? Number.NaN) / cost)})`);

@@ -19,7 +19,8 @@ export async function prepareFrame(session: ChatSession, live: LiveTurn, frame: 
 }
 
 async function assignmentOf(session: ChatSession, live: LiveTurn, frame: Frame): Promise<Assignment> {
-  const history = await patiently(session, () => readHistory(session, live));
+  // A call is given the history of its turn: it is the same, and held once.
+  const history = live.root.assignment?.history ?? (await patiently(session, () => readHistory(session, live)));
   const { stackId, stackParentId, stackDepth, assistantId } = frame.place;
   const steps = live.stepRecords().map(({ step }) => step);
   const standing = live.standing.filter(({ messageId }) => !live.deletedStored.has(messageId));

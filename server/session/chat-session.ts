@@ -25,6 +25,8 @@ import type { Undo } from './undo.js';
 const BATCH_BYTES = 256 * 1024;
 /** Ended turns whose answers are kept for an agent that repeats itself (AGT-1). */
 const ENDED_KEPT = 64;
+/** What those answers may hold together, beside the newest turn's. */
+const ENDED_BYTES = 2 * 1024 * 1024;
 
 /** Events that tell of a running attempt's messages: what the journal must hold to build them again. */
 const JOURNALED = new Set<EventBody['type']>([
@@ -111,10 +113,6 @@ export class ChatSession implements Source {
   /** Whether nothing here would be missed (LIF-3). */
   get isIdle(): boolean {
     return this.#subscribers.size === 0 && this.turns.size === 0 && this.#overlays.size === 0 && this.commands.isIdle;
-  }
-
-  get subscriberCount(): number {
-    return this.#subscribers.size;
   }
 
   /** @throws {ChatError} `not_found` once the chat is deleted */
@@ -265,9 +263,14 @@ export class ChatSession implements Source {
   /** Keeps the answers of an ended turn's frames for a while. */
   remember(live: LiveTurn): void {
     this.ended.delete(live.requestId);
-    this.ended.set(live.requestId, { turn: live.turn, frames: live.frames });
-    for (const requestId of this.ended.keys()) {
-      if (this.ended.size <= ENDED_KEPT) break;
+    const { turn, frames, answerBytes } = live;
+    this.ended.set(live.requestId, { turn, frames, answerBytes });
+    let bytes = 0;
+    for (const ended of this.ended.values()) bytes += ended.answerBytes;
+    for (const [requestId, ended] of this.ended) {
+      const fits = this.ended.size <= ENDED_KEPT && bytes <= ENDED_BYTES;
+      if (fits || requestId === live.requestId) break;
+      bytes -= ended.answerBytes;
       this.ended.delete(requestId);
       if (!this.turns.has(requestId)) this.env.ledger.remove(requestId);
     }

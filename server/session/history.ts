@@ -1,7 +1,7 @@
 import type { Message } from '../../protocol/index.js';
 import type { ChatSession } from './chat-session.js';
 import type { LiveTurn } from './live-turn.js';
-import { readRows } from './read-messages.js';
+import { readPage } from './read-messages.js';
 
 const DEFAULT_HISTORY = 50;
 const MAX_HISTORY = 1000;
@@ -34,19 +34,16 @@ async function readOthers(
   live: LiveTurn,
   limit: number,
 ): Promise<{ others: Message[]; hasMore: boolean }> {
-  const overlay = session.beginRead();
-  try {
-    const pending = await readRows(session, { limit, maxBytes: session.env.settings.limits.maxTurnBytes }, overlay);
-    const { messages, hasMore } = pending.finish() ?? { messages: [...pending.rows], hasMore: false };
-    const own = new Set([live.requestId, ...live.needs.answersAnew]);
-    const others = messages.filter(
-      ({ requestId, state }) =>
-        state === 'closed' && (requestId === null || (!own.has(requestId) && !isWaiting(session, requestId))),
-    );
-    return { others, hasMore };
-  } finally {
-    session.endRead(overlay);
-  }
+  const { messages, hasMore } = await readPage(session, {
+    limit,
+    maxBytes: session.env.settings.limits.maxMessageBytes,
+  });
+  const own = new Set([live.requestId, ...live.needs.answersAnew]);
+  const others = messages.filter(
+    ({ requestId, state }) =>
+      state === 'closed' && (requestId === null || (!own.has(requestId) && !isWaiting(session, requestId))),
+  );
+  return { others, hasMore };
 }
 
 /** Turns that answer another's input anew (TRN-11): turn → the one whose input it is, by request id. */

@@ -27,6 +27,8 @@ export interface EndedTurn {
 export interface EndedAttempt {
   readonly turn: Turn;
   readonly frames: ReadonlyMap<string, Frame>;
+  /** Bytes of what its calls were answered. */
+  readonly answerBytes: number;
 }
 
 /**
@@ -70,6 +72,9 @@ export class LiveTurn {
   readonly root: Frame;
   /** The stacks that sent this attempt's messages, by message id. */
   readonly sentBy = new Map<string, string>();
+  answerBytes = 0;
+  /** Bytes that the input of open calls holds. */
+  callBytes = 0;
   /** Whether the journal knows of the attempt: it has begun, or has ended and could not be stored. */
   isJournaled = false;
   /** Messages of this turn that stand from earlier attempts. */
@@ -116,7 +121,7 @@ export class LiveTurn {
   }
 
   get bytes(): number {
-    return this.messages.bytes + this.steps.bytes;
+    return this.messages.bytes + this.steps.bytes + this.answerBytes + this.callBytes;
   }
 
   /** Bytes that messages and steps may still take (DAT-3). */

@@ -1,4 +1,11 @@
-import { utf8Bytes, type Args, type Message, type MessageFilter, type Result } from '../../protocol/index.js';
+import {
+  utf8Bytes,
+  type Args,
+  type Message,
+  type MessageFilter,
+  type Position,
+  type Result,
+} from '../../protocol/index.js';
 import type { ChatSession } from './chat-session.js';
 import { definedOf } from './defined.js';
 import type { ReadOverlay } from './read-overlay.js';
@@ -30,10 +37,19 @@ export interface PendingPage {
 }
 
 export async function readMessages(session: ChatSession, args: Args<'message:list'>): Promise<Result<'message:list'>> {
+  const { messages, hasMore, position } = await readPage(session, args);
+  return { messages, hasMore, position };
+}
+
+/** A page as it is at the position that it names. @throws {ChatError} `not_found` once the chat is deleted */
+export async function readPage(
+  session: ChatSession,
+  range: MessageRange,
+): Promise<MessagePage & { position: Position }> {
   for (;;) {
     const overlay = session.beginRead();
     try {
-      const pending = await readRows(session, args, overlay);
+      const pending = await readRows(session, range, overlay);
       session.mustExist();
       session.settle();
       const page = pending.finish();

@@ -1,4 +1,5 @@
 import {
+  isEnded,
   utf8Bytes,
   type Args,
   type ChatEvent,
@@ -10,6 +11,7 @@ import type { LoggedEvent } from '../ports/live-log.js';
 import type { ChatSession } from './chat-session.js';
 import { readRows, type MessagePage } from './read-messages.js';
 import type { ReadOverlay } from './read-overlay.js';
+import { turnAsRead } from './read-turns.js';
 import type { Subscriber } from './subscriber.js';
 
 /** What a replay may hold (SUB-2); what is more is a snapshot. */
@@ -80,17 +82,14 @@ async function readSnapshot(session: ChatSession, messageLimit: number, overlay:
   return {
     page: () => pending.finish(),
     turns(page) {
-      const known = new Map(stored.map(({ turn }) => [turn.requestId, turn]));
-      for (const [requestId, turn] of overlay.turns) known.set(requestId, turn);
-      for (const [requestId, before] of session.beginning) {
-        if (before === null) known.delete(requestId);
-        else if (known.has(requestId)) known.set(requestId, before);
+      const known = new Map<string, Turn>();
+      for (const turn of [...stored.map((record) => record.turn), ...overlay.turns.values()]) {
+        const now = turnAsRead(session, overlay, turn);
+        if (now) known.set(now.requestId, now);
       }
       for (const live of session.turns.values()) known.set(live.requestId, live.turn);
       const ofPage = new Set(page.messages.map(({ requestId }) => requestId));
-      return [...known.values()].filter(
-        ({ requestId, status }) => ofPage.has(requestId) || status === 'queued' || status === 'running',
-      );
+      return [...known.values()].filter(({ requestId, status }) => ofPage.has(requestId) || !isEnded(status));
     },
   };
 }

@@ -157,7 +157,7 @@ function checkWritten(world: World, stored: Stored): void {
       continue;
     }
     if (world.model.gone.has(message.messageId)) world.fault(`CMD-4: ${message.messageId} was deleted and is there`);
-    if (standsTwice(stored, message)) world.fault(`TRN-9: ${message.messageId} of attempt ${message.run.attempt} stands beside the completed attempt`);
+    if (standsTwice(world, message, stored)) world.fault(`TRN-9: ${message.messageId} of attempt ${message.run.attempt} of ${requestId} stands beside what has replaced it`);
     if (!world.model.edits.has(message.messageId)) checkState(world, message, row.props, least);
   }
 }
@@ -188,10 +188,18 @@ function mayBeGone({ model }: World, { messageId, run }: WrittenMessage, stored:
   );
 }
 
-/** A turn without steps that completed in a later attempt has replaced what the earlier ones had sent (TRN-9). */
-function standsTwice(stored: Stored, { run }: WrittenMessage): boolean {
-  const turn = stored.turns.get(run.requestId);
-  return turn !== undefined && turn.status === 'completed' && turn.steps === 0 && turn.attempt > run.attempt;
+/**
+ * A turn without steps that completed in a later attempt has replaced what the earlier ones had sent (TRN-9); so has a
+ * completed turn that answered it anew (TRN-11).
+ */
+function standsTwice({ model }: World, { run }: WrittenMessage, stored: Stored): boolean {
+  const { turns } = stored;
+  const turn = turns.get(run.requestId);
+  const isReplacedWhole = turn?.status === 'completed' && turn.steps === 0 && turn.attempt > run.attempt;
+  const isAnsweredAnew = [...model.turns.values()].some(
+    ({ requestId, regenerates }) => regenerates === run.requestId && turns.get(requestId)?.status === 'completed',
+  );
+  return isReplacedWhole || isAnsweredAnew;
 }
 
 /** Inputs and echoes that somebody saw stand as they were seen, or have grown since. */

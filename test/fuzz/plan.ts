@@ -104,9 +104,9 @@ function envOf(random: Random): Record<string, string> {
 
 const WEIGHTS = {
   start: 26,
-  regenerate: 3,
+  regenerate: 5,
   stop: 8,
-  resume: 7,
+  resume: 11,
   rename: 2,
   edit: 5,
   delete: 5,

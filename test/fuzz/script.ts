@@ -40,7 +40,7 @@ export function scriptOf(seed: number, name: FrameName, serial: number): Script 
   const again = name.resumeSteps.filter(() => random.chance(0.8));
   for (const { stepId, type } of again) scenes.push({ do: 'push', pushes: [pen.stepAgain(stepId, type)] });
   for (let left = random.between(1, 12); left > 0; left--) scenes.push(sceneOf(random, pen, name));
-  return { scenes, end: random.weighted({ completed: 8, failed: 1, interrupted: 1 }) };
+  return { scenes, end: random.weighted({ completed: 7, failed: 1.5, interrupted: 1.5 }) };
 }
 
 function sceneOf(random: Random, pen: Pen, { stackDepth }: FrameName): Scene {

@@ -1,4 +1,12 @@
-import { ChatError, type AgentArgs, type AgentCommandName, type AgentResult } from '../../../protocol/index.js';
+import {
+  ChatError,
+  MAX_OPEN_CALLS,
+  tooLarge,
+  type AgentArgs,
+  type AgentCommandName,
+  type AgentResult,
+  type JsonObject,
+} from '../../../protocol/index.js';
 import type { AgentConnection, AgentDirectory } from '../agent-directory.js';
 import type { ChatSession } from '../chat-session.js';
 import type { Environment } from '../environment.js';
@@ -6,6 +14,7 @@ import { Frame } from '../frame.js';
 import { closeFrame, pushOps, runChild } from '../frame-run.js';
 import type { EndedAttempt, LiveTurn } from '../live-turn.js';
 import { inputRow } from '../input-row.js';
+import { jsonBytes } from '../message-buffer.js';
 import { openTurn } from '../open-turn.js';
 import { readMessages } from '../read-messages.js';
 import type { Sessions } from '../sessions.js';
@@ -132,6 +141,7 @@ export function createAgentDesk(env: Environment, sessions: Sessions, agents: Ag
       if ('answer' in met) return met.answer;
       const { session, live, frame } = met.held;
       const { status, output = null, error = null, usage } = args;
+      if (!frame.isRoot) keepAnswer(live, { output, error });
       const end = closeFrame(session, live, frame, {
         status,
         output,
@@ -150,7 +160,7 @@ export function createAgentDesk(env: Environment, sessions: Sessions, agents: Ag
       if ('answer' in met) return met.answer;
       const { session, live } = met.held;
       const child = childOf(env, met.held, args);
-      live.addFrame(child);
+      keepCall(live, child);
       return answered(
         met.held,
         args.seq,
@@ -193,6 +203,27 @@ function abortBy(
 ): ChatError {
   connection.abort({ requestId, attempt, stackId, reason: code });
   return new ChatError(code);
+}
+
+/** What a call is answered stays for one who asks again (AGT-1): it counts as the turn's. @throws {ChatError} `payload_too_large` */
+function keepAnswer(live: LiveTurn, answer: JsonObject): void {
+  const bytes = jsonBytes(answer);
+  const { maxTurnBytes } = live.needs.limits;
+  if (bytes > live.room) throw tooLarge('maxTurnBytes', maxTurnBytes);
+  live.answerBytes += bytes;
+}
+
+/** Counts a call while it is open. @throws {ChatError} `queue_full`, `payload_too_large` */
+function keepCall(live: LiveTurn, child: Frame): void {
+  const open = [...live.frames.values()].filter((frame) => !frame.isRoot && !frame.result);
+  if (open.length >= MAX_OPEN_CALLS) {
+    throw new ChatError('queue_full', undefined, { details: { limit: 'maxOpenCalls', max: MAX_OPEN_CALLS } });
+  }
+  const bytes = jsonBytes([...child.input]);
+  if (bytes > live.room) throw tooLarge('maxTurnBytes', live.needs.limits.maxTurnBytes);
+  live.callBytes += bytes;
+  void child.done.promise.then(() => (live.callBytes -= bytes));
+  live.addFrame(child);
 }
 
 /** @throws {ChatError} `bad_request`: too deep, or a stack id that is in use */

@@ -1,9 +1,10 @@
-import { ChatError, type Args, type Result, type Turn } from '../../../protocol/index.js';
+import { ChatError, type Args, type Result } from '../../../protocol/index.js';
 import { mayRead, mayTalk } from '../access.js';
 import type { ChatSession } from '../chat-session.js';
 import type { Environment } from '../environment.js';
 import { fingerprint } from '../fingerprint.js';
 import type { Identity } from '../identity.js';
+import { turnAsRead } from '../read-turns.js';
 import type { Sessions } from '../sessions.js';
 import { startTurn } from '../start-turn.js';
 import { newChat } from '../new-chat.js';
@@ -71,14 +72,7 @@ export async function listTurns(
       limit: limit + 1,
       ...(before === undefined ? {} : { before }),
     });
-    const now = (turn: Turn): Turn | null => {
-      const { requestId } = turn;
-      const live = session.turns.get(requestId)?.turn;
-      if (live) return live;
-      const untilTold = session.beginning.get(requestId);
-      return untilTold === undefined ? (overlay.turns.get(requestId) ?? turn) : untilTold;
-    };
-    const turns = records.slice(0, limit).flatMap(({ turn }) => now(turn) ?? []);
+    const turns = records.slice(0, limit).flatMap(({ turn }) => turnAsRead(session, overlay, turn) ?? []);
     return { turns, hasMore: records.length > limit };
   } finally {
     session.endRead(overlay);
