@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { createEcho } from '../assistant/echo.js';
 import type { Assistant } from '../assistant/assistant.js';
 import { loadAssistantModules } from './adapters/assistant-modules.js';
-import { claimDataDirectory } from './adapters/data-directory.js';
+import { claimDataDirectory, type DataDirectoryClaim } from './adapters/data-directory.js';
 import { openFileJournal } from './adapters/file-journal.js';
 import { createMemoryLog } from './adapters/memory-log.js';
-import { openPrismaStore } from './adapters/prisma/open.js';
+import { openPrismaStore, type OpenStoreOptions } from './adapters/prisma/open.js';
 import { pause, settlesWithin, systemClock, type Clock } from './clock.js';
 import { ConfigError, type Config } from './config.js';
 import { systemIds, type IdSource } from './id-source.js';
@@ -75,7 +75,7 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
   const fromModules = await assistantsOf(config);
   const metrics = createMetrics();
   const claim = claimDataDirectory(config.dataDir);
-  const store = await openPrismaStore({
+  const store = await openStore(claim, {
     url: config.databaseUrl,
     clock,
     ids,
@@ -194,7 +194,7 @@ export async function migrateDatabase(config: Config): Promise<readonly string[]
   const claim = claimDataDirectory(config.dataDir);
   try {
     let applied: readonly string[] = [];
-    const store = await openPrismaStore({
+    const store = await openStore(claim, {
       url: config.databaseUrl,
       clock: systemClock,
       ids: systemIds,
@@ -213,6 +213,22 @@ function assistantsOf({ assistants }: Config): Promise<Assistant[]> {
   return loadAssistantModules<Assistant>(assistants).catch((cause: unknown) => {
     throw new ConfigError('ASSISTANTS', cause instanceof Error ? cause.message : String(cause));
   });
+}
+
+/** @throws {Error} in one line which database it is and what is wrong with it */
+async function openStore(claim: DataDirectoryClaim, options: OpenStoreOptions): ReturnType<typeof openPrismaStore> {
+  try {
+    return await openPrismaStore(options);
+  } catch (error) {
+    claim.release();
+    throw new Error(`the database ${options.url} cannot be opened: ${rootOf(error).message}`, { cause: error });
+  }
+}
+
+/** The error that the others were made of. */
+function rootOf(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(String(error));
+  return error.cause instanceof Error ? rootOf(error.cause) : error;
 }
 
 async function healthOf({ store, journal, gate, clock }: Environment) {

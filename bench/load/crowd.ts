@@ -5,7 +5,10 @@ import { many } from './many.js';
 import { SocketIoClient } from './socketio-client.js';
 
 /** How far a connection goes before it counts as made. */
-export type Arrival = 'upgraded' | 'joined' | 'greeted' | 'subscribed';
+export type Arrival = 'upgraded' | 'joined' | 'greeted' | 'subscribed' | 'returned';
+
+/** Where each chat was when its follower was cut off. */
+export type Positions = ReadonlyMap<string, object>;
 
 /** What a browser sends along, so that what a server keeps of it weighs what it usually does. */
 const BROWSER = [
@@ -26,16 +29,16 @@ export class Crowd {
     private readonly members: readonly { close(): void }[],
   ) {}
 
+  /** @param positions where those who return have been */
   static async arrive(
     { port }: Subject,
     arrival: Arrival,
-    size: number,
-    chatOf: (index: number) => string,
+    { size, chatOf, positions }: { size: number; chatOf: (index: number) => string; positions?: Positions },
   ): Promise<Crowd> {
     const took: number[] = [];
     const members = await many(size, AT_ONCE, async (index) => {
       const began = performance.now();
-      const member = await arrive(port, arrival, chatOf(index));
+      const member = await arrive(port, arrival, chatOf(index), positions);
       took.push(performance.now() - began);
       return member;
     });
@@ -49,7 +52,12 @@ export class Crowd {
   }
 }
 
-async function arrive(port: number, arrival: Arrival, chat: string): Promise<{ close(): void }> {
+async function arrive(
+  port: number,
+  arrival: Arrival,
+  chat: string,
+  positions: Positions | undefined,
+): Promise<{ close(): void }> {
   if (arrival === 'upgraded') {
     const client = new FrameClient(port, `/?chat=${chat}`, () => undefined, BROWSER);
     await client.opened;
@@ -59,7 +67,26 @@ async function arrive(port: number, arrival: Arrival, chat: string): Promise<{ c
   await client.joined;
   if (arrival !== 'joined') await client.greeted;
   if (arrival === 'subscribed') await client.do('chat:subscribe', { chatId: chat });
+  if (arrival === 'returned') {
+    const { mode } = await client.do<{ mode: string }>('chat:subscribe', {
+      chatId: chat,
+      position: positions?.get(chat),
+    });
+    if (mode !== 'replay') throw new Error(`${chat}: a ${mode} instead of a replay`);
+  }
   return client;
+}
+
+/** Follows chats and goes on following them, so that others can come back to them. */
+export async function followChats({ port }: Subject, chats: readonly string[]): Promise<Positions> {
+  const client = new SocketIoClient({ port });
+  await client.joined;
+  const positions = new Map<string, object>();
+  for (const chatId of chats) {
+    const { position } = await client.do<{ position: object }>('chat:subscribe', { chatId });
+    positions.set(chatId, position);
+  }
+  return positions;
 }
 
 /** Makes the chats that a crowd is going to follow. */

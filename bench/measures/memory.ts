@@ -52,10 +52,10 @@ async function weigh(
       subject,
       Array.from({ length: hasOwnChat ? size : 1 }, (_, i) => chatOf(i)),
     );
-  const warmUp = await Crowd.arrive(subject, arrival, Math.floor(size / 5), chatOf);
+  const warmUp = await Crowd.arrive(subject, arrival, { size: Math.floor(size / 5), chatOf });
   await warmUp.leave();
   const before = await subject.memory();
-  const crowd = await Crowd.arrive(subject, arrival, size, chatOf);
+  const crowd = await Crowd.arrive(subject, arrival, { size, chatOf });
   const after = await subject.memory();
   await crowd.leave();
   await subject.stop();

@@ -1,4 +1,4 @@
-import { createChats, Crowd, type Arrival } from '../load/crowd.js';
+import { createChats, Crowd, followChats, type Arrival } from '../load/crowd.js';
 import type { Measure } from '../measure.js';
 import { figure, quantile, times } from '../report.js';
 import { Subject } from '../subjects/subject.js';
@@ -13,7 +13,8 @@ interface Contender {
 const BARE: Contender = { name: 'Socket.IO: connect', server: 'plain-socketio', arrival: 'joined' };
 const CONTENDERS: readonly Contender[] = [
   { name: 'Turnstream: connect, hello', server: 'turnstream', arrival: 'greeted' },
-  { name: 'Turnstream: connect, hello, subscribe', server: 'turnstream', arrival: 'subscribed' },
+  { name: 'Turnstream: connect, hello, come back by position', server: 'turnstream', arrival: 'returned' },
+  { name: 'Turnstream: connect, hello, subscribe anew', server: 'turnstream', arrival: 'subscribed' },
   BARE,
   { name: 'ws: upgrade', server: 'raw-ws', arrival: 'upgraded' },
 ];
@@ -30,17 +31,19 @@ export const storm: Measure = {
     const subjects = new Map<Contender['server'], Subject>();
     for (const server of ['turnstream', 'plain-socketio', 'raw-ws'] as const)
       subjects.set(server, await Subject.start(server, server));
-    await createChats(
-      subjects.get('turnstream') as Subject,
-      Array.from({ length: CHATS }, (_, i) => chatOf(i)),
-    );
+    const turnstream = subjects.get('turnstream') as Subject;
+    const chats = Array.from({ length: CHATS }, (_, i) => chatOf(i));
+    await createChats(turnstream, chats);
+    const positions = await followChats(turnstream, chats);
     const subjectOf = ({ server }: Contender): Subject => subjects.get(server) as Subject;
-    for (const contender of CONTENDERS)
-      await (await Crowd.arrive(subjectOf(contender), contender.arrival, size / 2, chatOf)).leave();
+    for (const contender of CONTENDERS) {
+      const some = { size: size / 2, chatOf, positions };
+      await (await Crowd.arrive(subjectOf(contender), contender.arrival, some)).leave();
+    }
 
     const trials = await interleaved(CONTENDERS, scale, async (contender) => {
       const subject = subjectOf(contender);
-      const done = await trial(subject, () => Crowd.arrive(subject, contender.arrival, size, chatOf));
+      const done = await trial(subject, () => Crowd.arrive(subject, contender.arrival, { size, chatOf, positions }));
       await done.result.leave();
       return done;
     });

@@ -64,7 +64,12 @@ describe('regressions', () => {
   test('SUB-1, TRN-2: an input that is stored and not yet told of is seen by nobody', async () => {
     const { desk, chatId, holdWrites } = await deskOverSlowStore();
     const release = holdWrites();
-    const starting = desk.run('turn:start', ANN, { chatId, input: [text('go')], onBusy: 'enqueue', createChat: false }, {});
+    const starting = desk.run(
+      'turn:start',
+      ANN,
+      { chatId, input: [text('go')], onBusy: 'enqueue', createChat: false },
+      {},
+    );
     await until(() => release.isStored, 'write 1');
     const heard: string[] = [];
     const subscriber: Subscriber = {
@@ -87,7 +92,14 @@ describe('regressions', () => {
   });
 });
 
-const ANN: Identity = { userId: 'ann', teamId: null, tenantId: null, roles: ['user'], assistants: null, expiresAt: null };
+const ANN: Identity = {
+  userId: 'ann',
+  teamId: null,
+  tenantId: null,
+  roles: ['user'],
+  assistants: null,
+  expiresAt: null,
+};
 const text = (content: string) => ({ type: 'text', props: { content } });
 
 /** The domain over a real database whose transactions can be held between their commit and their answer. */

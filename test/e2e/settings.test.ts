@@ -36,6 +36,14 @@ describe('section 10: settings', () => {
     expect(stderr).toMatch(/^turnstream: [^\n]*COMMIT_RETRY_MS[^\n]*\n$/);
   });
 
+  test('a database that is none is named, with what is wrong with it, in one line', async () => {
+    const dataDir = temporaryDirectory();
+    writeFileSync(join(dataDir, 'turnstream.db'), 'this is no database, '.repeat(500));
+    const { code, stdout, stderr } = await ended({ DATA_DIR: dataDir });
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^turnstream: the database file:[^\n]*turnstream.db cannot be opened: file is not a database\n$/);
+  });
+
   test('a bad one in a .env file likewise', async () => {
     const cwd = temporaryDirectory();
     writeFileSync(join(cwd, '.env'), 'MAX_QUEUED_TURNS=-1\n');

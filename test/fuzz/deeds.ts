@@ -28,7 +28,9 @@ export class Deeds {
     const watcher = world.watchers[person] as Watcher;
     const player = world.players[agent] as Player;
     const chat = chosen([...world.model.chats.values()], chatFraction ** 2) as KnownChat;
-    world.trace(`${deed.do} by ${deed.do.startsWith('agent') || deed.do === 'open' ? player.agentId : `person ${person}`} in ${chat.chatId}: ${JSON.stringify(deed)}`);
+    world.trace(
+      `${deed.do} by ${deed.do.startsWith('agent') || deed.do === 'open' ? player.agentId : `person ${person}`} in ${chat.chatId}: ${JSON.stringify(deed)}`,
+    );
     switch (deed.do) {
       case 'lock':
         return world.lock(deed.ms);
@@ -65,7 +67,9 @@ export class Deeds {
       case 'deleteChat':
         return this.#deleteChat(watcher, chat);
       case 'follow':
-        return this.#quietly(watcher, () => watcher.watch(chat.chatId, { messageLimit: deed.messageLimit, fresh: deed.isFresh }));
+        return this.#quietly(watcher, () =>
+          watcher.watch(chat.chatId, { messageLimit: deed.messageLimit, fresh: deed.isFresh }),
+        );
       case 'unfollow':
         return this.#quietly(watcher, () => watcher.unwatch(chat.chatId));
       case 'bounce':
@@ -83,10 +87,20 @@ export class Deeds {
 
   // Turns
 
-  async #start(watcher: Watcher, chat: KnownChat, deed: Extract<PersonDeed, { do: 'start' | 'regenerate' }>): Promise<void> {
+  async #start(
+    watcher: Watcher,
+    chat: KnownChat,
+    deed: Extract<PersonDeed, { do: 'start' | 'regenerate' }>,
+  ): Promise<void> {
     const requestId = `request-${++this.#count}`;
-    const known = deed.do === 'start' && deed.inNewChat ? this.world.knowChat(`new-${this.#count}`, watcher.as.userId as string) : chat;
-    const regenerates = deed.do === 'regenerate' ? ([...this.world.model.turns.values()].findLast((turn) => turn.chatId === chat.chatId)?.requestId ?? 'none') : null;
+    const known =
+      deed.do === 'start' && deed.inNewChat
+        ? this.world.knowChat(`new-${this.#count}`, watcher.as.userId as string)
+        : chat;
+    const regenerates =
+      deed.do === 'regenerate'
+        ? ([...this.world.model.turns.values()].findLast((turn) => turn.chatId === chat.chatId)?.requestId ?? 'none')
+        : null;
     const inputs = deed.do === 'start' ? deed.inputs : [];
     const asked: AskedTurn = { requestId, chatId: known.chatId, inputs, regenerates, outcome: 'unknown' };
     this.world.model.turns.set(requestId, asked);
@@ -95,7 +109,12 @@ export class Deeds {
       chatId: known.chatId,
       onBusy: deed.onBusy,
       ...(deed.do === 'start'
-        ? { input: inputs.length === 1 ? inputs[0] : inputs, assistantId: deed.assistantId, createChat: deed.inNewChat, metadata: { delayMs: 3 } }
+        ? {
+            input: inputs.length === 1 ? inputs[0] : inputs,
+            assistantId: deed.assistantId,
+            createChat: deed.inNewChat,
+            metadata: { delayMs: 3 },
+          }
         : { regenerate: regenerates }),
     };
     const others = this.world.watchers.filter(({ as }) => as.userId === watcher.as.userId);
@@ -104,7 +123,8 @@ export class Deeds {
     if (asked.outcome !== 'accepted') return;
     known.isKnown = true;
     // A chat that is busy or full may be free when the second one comes; an id is not taken by the start itself.
-    if (regenerates === null && refusals.includes('conflict') && known.deletion === 'none') this.world.fault(`TRN-1: ${requestId} was accepted and, sent again, a conflict`);
+    if (regenerates === null && refusals.includes('conflict') && known.deletion === 'none')
+      this.world.fault(`TRN-1: ${requestId} was accepted and, sent again, a conflict`);
   }
 
   /** Sends a start, again after each loss, until it has its answer (TRN-1). */
@@ -116,8 +136,14 @@ export class Deeds {
         continue;
       }
       if (ack.ok) {
-        if (asked.regenerates === null && ack.data.messages.length !== asked.inputs.length && this.world.model.mayBeGone.size === 0) {
-          this.world.fault(`TRN-1: ${asked.requestId} was answered with ${ack.data.messages.length} messages, sent were ${asked.inputs.length}`);
+        if (
+          asked.regenerates === null &&
+          ack.data.messages.length !== asked.inputs.length &&
+          this.world.model.mayBeGone.size === 0
+        ) {
+          this.world.fault(
+            `TRN-1: ${asked.requestId} was answered with ${ack.data.messages.length} messages, sent were ${asked.inputs.length}`,
+          );
         }
         asked.outcome = 'accepted';
         return null;
@@ -130,8 +156,17 @@ export class Deeds {
     return null;
   }
 
-  async #resume(watcher: Watcher, chat: KnownChat, which: number, deed: Extract<PersonDeed, { do: 'resume' }>): Promise<void> {
-    const args = { chatId: chat.chatId, ...this.#turnOf(chat, which, deed.isNamed), ...(which < 0.3 ? { attempt: 2 } : {}) };
+  async #resume(
+    watcher: Watcher,
+    chat: KnownChat,
+    which: number,
+    deed: Extract<PersonDeed, { do: 'resume' }>,
+  ): Promise<void> {
+    const args = {
+      chatId: chat.chatId,
+      ...this.#turnOf(chat, which, deed.isNamed),
+      ...(which < 0.3 ? { attempt: 2 } : {}),
+    };
     const times = deed.isTwice ? 2 : 1;
     await Promise.all(Array.from({ length: times }, () => this.#tell(watcher, 'turn:resume', args)));
   }
@@ -146,7 +181,12 @@ export class Deeds {
     const requestId = `opened-${++this.#count}`;
     const known = deed.inNewChat ? this.world.knowChat(`new-${this.#count}`, 'ann') : chat;
     const assistantId = player.agentId === 'agent-2' ? 'beta' : 'alpha';
-    const args = { requestId, chatId: known.chatId, assistantId, ...(deed.inNewChat ? { createChat: { createdBy: 'ann', teamId: 'team', share: 'team' } } : {}) };
+    const args = {
+      requestId,
+      chatId: known.chatId,
+      assistantId,
+      ...(deed.inNewChat ? { createChat: { createdBy: 'ann', teamId: 'team', share: 'team' } } : {}),
+    };
     const once = async (): Promise<void> => {
       for (let tries = 0; tries < 10; tries++) {
         const ack = await this.#ask(player, 'turn:open', args);
@@ -182,7 +222,9 @@ export class Deeds {
     if (messageIds.length === 0) return;
     const { model } = this.world;
     for (const messageId of messageIds) model.mayBeGone.add(messageId);
-    const ack = (await this.#ask(owner, 'message:delete', { chatId: chat.chatId, messageIds })) as Ack<Result<'message:delete'>> | null;
+    const ack = (await this.#ask(owner, 'message:delete', { chatId: chat.chatId, messageIds })) as Ack<
+      Result<'message:delete'>
+    > | null;
     if (ack?.ok) for (const messageId of ack.data.messageIds) model.gone.add(messageId);
   }
 
@@ -194,15 +236,27 @@ export class Deeds {
 
   // Looking
 
-  async #page(watcher: Watcher, chat: KnownChat, { query, overHttp }: Extract<PersonDeed, { do: 'page' }>): Promise<void> {
-    const page = overHttp ? await this.#httpPage(watcher, chat, query) : await this.#ask(watcher, 'message:list', { chatId: chat.chatId, ...query });
+  async #page(
+    watcher: Watcher,
+    chat: KnownChat,
+    { query, overHttp }: Extract<PersonDeed, { do: 'page' }>,
+  ): Promise<void> {
+    const page = overHttp
+      ? await this.#httpPage(watcher, chat, query)
+      : await this.#ask(watcher, 'message:list', { chatId: chat.chatId, ...query });
     if (page?.ok) this.#compare(chat, page.data as Result<'message:list'>, JSON.stringify(query));
   }
 
-  async #httpPage(watcher: Watcher, chat: KnownChat, query: Readonly<Record<string, number>>): Promise<{ ok: boolean; data: unknown } | null> {
+  async #httpPage(
+    watcher: Watcher,
+    chat: KnownChat,
+    query: Readonly<Record<string, number>>,
+  ): Promise<{ ok: boolean; data: unknown } | null> {
     const headers = { 'x-user-id': watcher.as.userId as string, 'x-team-id': 'team' };
     const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]));
-    const response = await fetch(`${this.world.server.url}/v1/chats/${chat.chatId}/messages?${search}`, { headers }).catch(() => null);
+    const response = await fetch(`${this.world.server.url}/v1/chats/${chat.chatId}/messages?${search}`, {
+      headers,
+    }).catch(() => null);
     if (!response) return null;
     const data: unknown = await response.json().catch(() => null);
     if (data === null) return null;
@@ -215,7 +269,12 @@ export class Deeds {
     try {
       if (!(await this.world.reaches(newcomer.open()))) return;
       const ack = (await newcomer.ask('chat:subscribe', { chatId: chat.chatId, messageLimit })) as Ack<SubscribeResult>;
-      if (ack.ok) this.#compare(chat, { position: ack.data.position, messages: ack.data.messages as Message[], turns: ack.data.turns }, 'a snapshot');
+      if (ack.ok)
+        this.#compare(
+          chat,
+          { position: ack.data.position, messages: ack.data.messages as Message[], turns: ack.data.turns },
+          'a snapshot',
+        );
     } catch {
       // The server is down.
     } finally {
@@ -228,7 +287,10 @@ export class Deeds {
     const check = (): void => {
       for (const [index, watcher] of this.world.watchers.entries()) {
         const differs = watcher.watched.get(chat.chatId)?.compare(page);
-        if (differs) this.world.fault(`DAT-4: ${what} of ${chat.chatId} at ${page.position.offset} is not what person ${index} saw: ${differs}`);
+        if (differs)
+          this.world.fault(
+            `DAT-4: ${what} of ${chat.chatId} at ${page.position.offset} is not what person ${index} saw: ${differs}`,
+          );
       }
     };
     setTimeout(check, 150);
@@ -238,7 +300,10 @@ export class Deeds {
 
   /** Mostly the one who may change the chat; at times somebody else, who is refused. */
   #owner(chat: KnownChat, otherwise: Watcher): Watcher {
-    return this.world.watchers.find(({ as }) => as.userId === chat.userId && (this.#count + chat.chatId.length) % 5 > 0) ?? otherwise;
+    return (
+      this.world.watchers.find(({ as }) => as.userId === chat.userId && (this.#count + chat.chatId.length) % 5 > 0) ??
+      otherwise
+    );
   }
 
   async #tell(watcher: Watcher, command: string, args: object): Promise<void> {
@@ -258,7 +323,8 @@ export class Deeds {
       const { world } = this;
       if (!ack.ok) {
         world.trace(`${command} ${JSON.stringify(args)} was refused: ${ack.error.code}`);
-        if (![...USUAL, ...(REFUSALS[command] ?? [])].includes(ack.error.code)) world.fault(`${command} ${JSON.stringify(args)}: ${JSON.stringify(ack.error)}`);
+        if (![...USUAL, ...(REFUSALS[command] ?? [])].includes(ack.error.code))
+          world.fault(`${command} ${JSON.stringify(args)}: ${JSON.stringify(ack.error)}`);
       }
       return ack;
     } catch (error) {

@@ -29,19 +29,25 @@ describe(`fuzz, FUZZ_SEED=${seed}`, () => {
     const isRough = round % 2 === 0;
     const roundSeed = Math.floor(Random.of(seed, `round ${round}`).fraction() * 2 ** 31);
 
-    test(`round ${round} ${isRough ? 'with crashes' : 'without crashes'}: DAT-4, TRN-1, TRN-4, TRN-6, AGT-1, LIF-2, LIF-3`, { timeout: 180_000 }, async () => {
-      const world = new World(planOf(roundSeed, { seconds: ROUND_SECONDS, isRough }));
-      try {
-        await play(world);
-        if (world.faults.length === 0) await checkInvariants(world);
-      } catch (error) {
-        world.fault(error instanceof Error ? (error.stack ?? error.message) : String(error));
-      }
-      if (world.faults.length > 0) {
-        console.log(`FUZZ_SEED=${seed}, round ${round}, its own seed ${roundSeed}; the last operations:\n${world.lastOperations}`);
-      }
-      expect(world.faults.slice(0, 5)).toEqual([]);
-    });
+    test(
+      `round ${round} ${isRough ? 'with crashes' : 'without crashes'}: DAT-4, TRN-1, TRN-4, TRN-6, AGT-1, LIF-2, LIF-3`,
+      { timeout: 180_000 },
+      async () => {
+        const world = new World(planOf(roundSeed, { seconds: ROUND_SECONDS, isRough }));
+        try {
+          await play(world);
+          if (world.faults.length === 0) await checkInvariants(world);
+        } catch (error) {
+          world.fault(error instanceof Error ? (error.stack ?? error.message) : String(error));
+        }
+        if (world.faults.length > 0) {
+          console.log(
+            `FUZZ_SEED=${seed}, round ${round}, its own seed ${roundSeed}; the last operations:\n${world.lastOperations}`,
+          );
+        }
+        expect(world.faults.slice(0, 5)).toEqual([]);
+      },
+    );
   }
 });
 
@@ -58,9 +64,15 @@ async function play(world: World): Promise<void> {
     if (waitMs > 0) await world.pause(waitMs);
     if (world.faults.length > 0) break;
     const done = deeds.perform(moment).catch((error: unknown) => world.fault(String(error)));
-    running.set(moment, done.finally(() => running.delete(moment)));
+    running.set(
+      moment,
+      done.finally(() => running.delete(moment)),
+    );
   }
-  const resting = world.heal().then(() => Promise.all(running.values())).then(() => world.heal());
+  const resting = world
+    .heal()
+    .then(() => Promise.all(running.values()))
+    .then(() => world.heal());
   const late = new Promise<never>((_, reject) => {
     const timer = setTimeout(() => reject(new Error(`no rest: ${JSON.stringify([...running.keys()])}`)), REST_MS);
     void resting.finally(() => clearTimeout(timer));

@@ -27,7 +27,8 @@ export async function checkInvariants(world: World): Promise<void> {
 /** Every turn comes to its end. */
 async function allEnded(world: World): Promise<Stored> {
   const read = () => readStored(world.server.dataDir);
-  const open = (stored: Stored) => [...stored.turns.values()].filter(({ status, chatId }) => !isEnded(status) && !stored.chats.get(chatId)?.isDeleted);
+  const open = (stored: Stored) =>
+    [...stored.turns.values()].filter(({ status, chatId }) => !isEnded(status) && !stored.chats.get(chatId)?.isDeleted);
   await until(() => open(read()).length === 0, 'every turn ended', PATIENCE_MS).catch(() =>
     world.fault(`turns that do not end: ${JSON.stringify(open(read()))}`),
   );
@@ -48,7 +49,8 @@ async function checkChat(world: World, chat: KnownChat, stored: Stored): Promise
   await late.open();
   if (row.isDeleted) {
     const ack = await late.ask('chat:subscribe', { chatId });
-    if (ack.ok || ack.error.code !== 'not_found') world.fault(`CMD-3: the deleted ${chatId} answers ${JSON.stringify(ack)}`);
+    if (ack.ok || ack.error.code !== 'not_found')
+      world.fault(`CMD-3: the deleted ${chatId} answers ${JSON.stringify(ack)}`);
     late.close();
     return;
   }
@@ -64,13 +66,21 @@ async function checkChat(world: World, chat: KnownChat, stored: Stored): Promise
   late.close();
 }
 
-async function checkFollowers(world: World, chatId: string, late: Person, history: readonly Message[], turns: readonly Turn[]): Promise<void> {
+async function checkFollowers(
+  world: World,
+  chatId: string,
+  late: Person,
+  history: readonly Message[],
+  turns: readonly Turn[],
+): Promise<void> {
   const frontier = late.chats.get(chatId)?.position;
   for (const [index, watcher] of world.watchers.entries()) {
     const chat = watcher.watched.get(chatId);
     if (!chat?.isFollowing || !chat.view) continue;
     await until(() => isDeepStrictEqual(chat.position, frontier), 'the frontier', PATIENCE_MS).catch(() =>
-      world.fault(`person ${index} is at ${JSON.stringify(chat.position)} of ${chatId}, the chat at ${JSON.stringify(frontier)}`),
+      world.fault(
+        `person ${index} is at ${JSON.stringify(chat.position)} of ${chatId}, the chat at ${JSON.stringify(frontier)}`,
+      ),
     );
     if (chat.view.hasMore && chat.messages.length === 0) continue;
     const wrong = difference(chat.messages, above(history, chat.view.hasMore ? chat.messages : []));
@@ -93,7 +103,11 @@ async function allTurns(person: Person, chatId: string): Promise<Turn[]> {
   const all: Turn[] = [];
   for (;;) {
     const before = all.at(-1)?.requestId;
-    const page = await person.do<Result<'turn:list'>>('turn:list', { chatId, limit: 200, ...(before ? { before } : {}) });
+    const page = await person.do<Result<'turn:list'>>('turn:list', {
+      chatId,
+      limit: 200,
+      ...(before ? { before } : {}),
+    });
     all.push(...page.turns);
     if (!page.hasMore) return all;
   }
@@ -107,8 +121,12 @@ function checkTurn(world: World, turn: Turn, stored: Stored): void {
 }
 
 function differs(a: readonly object[], b: readonly object[]): string | null {
-  const index = Array.from({ length: Math.max(a.length, b.length) }, (_, at) => at).find((at) => canonical(a[at]) !== canonical(b[at]));
-  return index === undefined ? null : `at ${index} of ${a.length}/${b.length}: ${canonical(a[index])} — ${canonical(b[index])}`;
+  const index = Array.from({ length: Math.max(a.length, b.length) }, (_, at) => at).find(
+    (at) => canonical(a[at]) !== canonical(b[at]),
+  );
+  return index === undefined
+    ? null
+    : `at ${index} of ${a.length}/${b.length}: ${canonical(a[index])} — ${canonical(b[index])}`;
 }
 
 /** TRN-1, TRN-2: what was accepted is there once, what was refused is not there at all. */
@@ -133,7 +151,12 @@ function checkStarts(world: World, stored: Stored): void {
 }
 
 /** A completed echo says each input once. */
-function checkEcho({ model, fault }: World, { requestId, inputs }: AskedTurn, chat: StoredChat | undefined, status: string): void {
+function checkEcho(
+  { model, fault }: World,
+  { requestId, inputs }: AskedTurn,
+  chat: StoredChat | undefined,
+  status: string,
+): void {
   if (status !== 'completed' || !chat) return;
   const answers = chat.messages.filter((message) => message.requestId === requestId && message.role === 'assistant');
   const isEcho = answers.length > 0 && answers.every(({ assistantId }) => assistantId === 'echo');
@@ -153,11 +176,15 @@ function checkWritten(world: World, stored: Stored): void {
     const row = chat.messages.find(({ messageId }) => messageId === message.messageId);
     const least = leastOf(world, message);
     if (!row) {
-      if (least >= 0 && !mayBeGone(world, message, stored)) world.fault(`LIF-2: ${message.messageId} of ${requestId} is lost: ${canonical(message.states[least]?.raw)}`);
+      if (least >= 0 && !mayBeGone(world, message, stored))
+        world.fault(`LIF-2: ${message.messageId} of ${requestId} is lost: ${canonical(message.states[least]?.raw)}`);
       continue;
     }
     if (world.model.gone.has(message.messageId)) world.fault(`CMD-4: ${message.messageId} was deleted and is there`);
-    if (standsTwice(world, message, stored)) world.fault(`TRN-9: ${message.messageId} of attempt ${message.run.attempt} of ${requestId} stands beside what has replaced it`);
+    if (standsTwice(world, message, stored))
+      world.fault(
+        `TRN-9: ${message.messageId} of attempt ${message.run.attempt} of ${requestId} stands beside what has replaced it`,
+      );
     if (!world.model.edits.has(message.messageId)) checkState(world, message, row.props, least);
   }
 }
@@ -165,12 +192,14 @@ function checkWritten(world: World, stored: Stored): void {
 function checkState(world: World, message: WrittenMessage, props: Message['props'], least: number): void {
   const closed = message.find(props, { isClosed: true, from: 'last' });
   // Half a character that waited for its other half was seen by nobody, and dies with the server.
-  const is = world.killed.has(message.run.life) ? Math.max(closed, message.find(props, { isClosed: false, from: 'last' })) : closed;
+  const is = world.killed.has(message.run.life)
+    ? Math.max(closed, message.find(props, { isClosed: false, from: 'last' }))
+    : closed;
   const must = message.run.isComplete ? message.states.length - 1 : least;
   if (is >= 0 && is >= must) return;
   const rule = is < 0 ? 'TRN-4' : 'LIF-2';
   world.fault(
-    `${rule}: ${message.messageId} of ${message.run.requestId} is ${canonical(props)}, written was ${canonical(message.whole)} (state ${is}, at least ${must})`,
+    `${rule}: ${message.messageId} of ${message.run.requestId} is ${canonical(props)}, written was ${canonical(message.whole)} (state ${is}, at least ${must}: acknowledged ${message.acknowledged}, seen ${message.seen}; life ${message.run.life}, attempt ${message.run.attempt})`,
   );
 }
 
@@ -196,9 +225,12 @@ function standsTwice({ model }: World, { run }: WrittenMessage, stored: Stored):
   const { turns } = stored;
   const turn = turns.get(run.requestId);
   const isReplacedWhole = turn?.status === 'completed' && turn.steps === 0 && turn.attempt > run.attempt;
-  const isAnsweredAnew = [...model.turns.values()].some(
-    ({ requestId, regenerates }) => regenerates === run.requestId && turns.get(requestId)?.status === 'completed',
-  );
+  // A turn that was resumed may have been so after it was answered anew.
+  const isAnsweredAnew =
+    turn?.attempt === 1 &&
+    [...model.turns.values()].some(
+      ({ requestId, regenerates }) => regenerates === run.requestId && turns.get(requestId)?.status === 'completed',
+    );
   return isReplacedWhole || isAnsweredAnew;
 }
 
@@ -223,20 +255,24 @@ function checkEdits({ model, fault }: Pick<World, 'model' | 'fault'>, stored: St
   const all = [...stored.chats.values()].flatMap(({ messages }) => messages);
   for (const messageId of model.edited) {
     const row = all.find((message) => message.messageId === messageId);
-    if (row && !model.edits.get(messageId)?.includes(contentOf(row))) fault(`CMD-4: the edit of ${messageId} is lost: ${canonical(row.props)}`);
+    if (row && !model.edits.get(messageId)?.includes(contentOf(row)))
+      fault(`CMD-4: the edit of ${messageId} is lost: ${canonical(row.props)}`);
   }
 }
 
-const contentOf = ({ props }: Pick<Message, 'props'>): string => (typeof props['content'] === 'string' ? props['content'] : '');
+const contentOf = ({ props }: Pick<Message, 'props'>): string =>
+  typeof props['content'] === 'string' ? props['content'] : '';
 
 /** Whether a later attempt, or a turn that answers anew, may have replaced a turn's answer. */
 const wasReplaced = ({ model }: World, requestId: string | null, stored: Stored): boolean =>
-  (stored.turns.get(requestId ?? '')?.attempt ?? 1) > 1 || [...model.turns.values()].some(({ regenerates }) => regenerates === requestId);
+  (stored.turns.get(requestId ?? '')?.attempt ?? 1) > 1 ||
+  [...model.turns.values()].some(({ regenerates }) => regenerates === requestId);
 
 /** LIF-3: once all have left, nothing of them is left. */
 async function checkAbsence(world: World): Promise<void> {
   for (const peer of [...world.watchers, ...world.players]) peer.close();
-  for (const name of ['connections', 'subscriptions', 'turns_active', 'buffer_bytes', 'outbox_bytes', 'unsaved_bytes']) await world.settles(name);
+  for (const name of ['connections', 'subscriptions', 'turns_active', 'buffer_bytes', 'outbox_bytes', 'unsaved_bytes'])
+    await world.settles(name);
 }
 
 /** What the server may say of a database that is locked. */

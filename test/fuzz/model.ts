@@ -83,13 +83,19 @@ export class WrittenRun {
     const { raw } = message;
     switch (op.op) {
       case 'append':
-        message.add(this.written, at(raw, segmentsOf(op.path ?? 'content'), (held) => `${typeof held === 'string' ? held : ''}${op.text}`));
+        message.add(
+          this.written,
+          at(raw, segmentsOf(op.path ?? 'content'), (held) => `${typeof held === 'string' ? held : ''}${op.text}`),
+        );
         return;
       case 'replace':
         message.add(this.written, clean(op.props as Json) as JsonObject);
         return;
       case 'set':
-        message.add(this.written, at(raw, segmentsOf(op.path), () => clean(op.value as Json)));
+        message.add(
+          this.written,
+          at(raw, segmentsOf(op.path), () => clean(op.value as Json)),
+        );
         return;
       case 'merge':
         message.add(this.written, merged(raw, clean(op.value as Json)) as JsonObject);
@@ -146,7 +152,10 @@ export class Model {
       const written = this.written.get(message.messageId);
       if (!written) this.seenOthers.set(message.messageId, message);
       else if (!this.edits.has(message.messageId)) {
-        written.seen = Math.max(written.seen, written.find(message.props, { isClosed: message.state === 'closed', from: 'first' }));
+        written.seen = Math.max(
+          written.seen,
+          written.find(message.props, { isClosed: message.state === 'closed', from: 'first' }),
+        );
       }
     }
   }
@@ -154,8 +163,13 @@ export class Model {
 
 const segmentsOf = (path: string): string[] => path.replace(/^props\./, '').split('.');
 
-function at(held: Json | undefined, [segment, ...rest]: string[], change: (held: Json | undefined) => Json): JsonObject {
-  const inner = held !== null && typeof held === 'object' ? (held as Record<string, Json>)[segment as string] : undefined;
+function at(
+  held: Json | undefined,
+  [segment, ...rest]: string[],
+  change: (held: Json | undefined) => Json,
+): JsonObject {
+  const inner =
+    held !== null && typeof held === 'object' ? (held as Record<string, Json>)[segment as string] : undefined;
   const value = rest.length === 0 ? change(inner) : at(inner, rest, change);
   if (Array.isArray(held) || (held === undefined && /^\d+$/.test(segment as string))) {
     const list = [...((held as Json[] | undefined) ?? [])];
@@ -165,7 +179,8 @@ function at(held: Json | undefined, [segment, ...rest]: string[], change: (held:
   return { ...(held as JsonObject | undefined), [segment as string]: value };
 }
 
-const isObject = (value: Json | undefined): value is JsonObject => value !== null && typeof value === 'object' && !Array.isArray(value);
+const isObject = (value: Json | undefined): value is JsonObject =>
+  value !== null && typeof value === 'object' && !Array.isArray(value);
 
 function merged(held: Json | undefined, value: Json): Json {
   if (!isObject(value)) return value;
@@ -186,10 +201,13 @@ function texts(value: Json, change: (text: string) => string): Json {
 const clean = (value: Json): Json => texts(value, wellFormed);
 
 /** A trailing half waits while the message is open, and is lost when it closes. */
-const shown = (raw: Json, isClosed: boolean): Json => texts(raw, (text) => wellFormed(isClosed ? text : text.replace(/[\ud800-\udbff]$/, '')));
+const shown = (raw: Json, isClosed: boolean): Json =>
+  texts(raw, (text) => wellFormed(isClosed ? text : text.replace(/[\ud800-\udbff]$/, '')));
 
 /** JSON with sorted keys: for comparing. */
 export const canonical = (value: unknown): string =>
   JSON.stringify(value, (_key, inner: unknown) =>
-    isObject(inner as Json) ? Object.fromEntries(Object.entries(inner as object).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
+    isObject(inner as Json)
+      ? Object.fromEntries(Object.entries(inner as object).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
   );

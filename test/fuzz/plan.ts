@@ -72,7 +72,10 @@ export interface Plan {
 const GAP_MS = 45;
 
 /** @param isRough whether the server dies and comes back in it */
-export function planOf(seed: number, { seconds, isRough }: { readonly seconds: number; readonly isRough: boolean }): Plan {
+export function planOf(
+  seed: number,
+  { seconds, isRough }: { readonly seconds: number; readonly isRough: boolean },
+): Plan {
   const random = new Random(seed);
   const moments: Moment[] = [];
   for (let atMs = 0; atMs < seconds * 1000; atMs += random.between(0, 2 * GAP_MS)) {

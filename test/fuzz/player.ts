@@ -75,7 +75,8 @@ export class Player extends Peer {
     for (const { lastSeq, ...frame } of assigned) {
       const play = this.plays.get(keyOf(frame));
       if (play) play.heard(lastSeq);
-      else if (lastSeq > 0) this.stage.fault(`AGT-4: ${keyOf(frame)} is at seq ${lastSeq}, and its agent has not said a word`);
+      else if (lastSeq > 0)
+        this.stage.fault(`AGT-4: ${keyOf(frame)} is at seq ${lastSeq}, and its agent has not said a word`);
       else void this.#takeUp(frame);
     }
   }
@@ -88,14 +89,25 @@ export class Player extends Peer {
 
   /** Plays a frame that it opened itself. */
   opened(chatId: string, { turn, attempt, stackId }: AgentResult<'turn:open'>): void {
-    const name: FrameName = { requestId: turn.requestId, attempt, stackId, stackDepth: 0, isOpened: true, resumeSteps: [] };
+    const name: FrameName = {
+      requestId: turn.requestId,
+      attempt,
+      stackId,
+      stackDepth: 0,
+      isOpened: true,
+      resumeSteps: [],
+    };
     if (!this.plays.has(keyOf(name)) && turn.status === 'running') this.#play(name, chatId, 0);
   }
 
   begin(assignment: Assignment, lastSeq: number): void {
     const { turn, chat, stackId, stackDepth, resume } = assignment;
     const resumeSteps = (resume?.steps ?? []).filter((step) => step.stackId === stackId);
-    this.#play({ requestId: turn.requestId, attempt: turn.attempt, stackId, stackDepth, isOpened: false, resumeSteps }, chat.chatId, lastSeq);
+    this.#play(
+      { requestId: turn.requestId, attempt: turn.attempt, stackId, stackDepth, isOpened: false, resumeSteps },
+      chat.chatId,
+      lastSeq,
+    );
   }
 
   async #takeUp(frame: { requestId: string; attempt: number; stackId: string }): Promise<void> {
@@ -137,7 +149,9 @@ export class Play {
     this.#script = scriptOf(stage.seed, name, serial);
     this.run = new WrittenRun(chatId, name.requestId, name.attempt, stage.life);
     stage.model.runs.push(this.run);
-    stage.trace(`${player.agentId} plays ${keyOf(name)} as ${serial}: ${this.#script.scenes.map((scene) => scene.do).join(' ')} ${this.#script.end}`);
+    stage.trace(
+      `${player.agentId} plays ${keyOf(name)} as ${serial}: ${this.#script.scenes.map((scene) => scene.do).join(' ')} ${this.#script.end}`,
+    );
   }
 
   /** The server has taken everything up to this seq. */
@@ -152,11 +166,14 @@ export class Play {
     }
     if (this.isOver) return;
     const { end } = this.#script;
-    const [ack] = await this.#send([{ command: 'turn:close', args: { status: end, usage: { tokens: this.#lastSeq } } }]);
+    const [ack] = await this.#send([
+      { command: 'turn:close', args: { status: end, usage: { tokens: this.#lastSeq } } },
+    ]);
     this.isOver = true;
     if (!ack) return;
     const said = ack as { turn?: { status: string; attempt: number }; status?: string };
-    if ((said.turn?.status ?? said.status) !== end) this.stage.fault(`${keyOf(this.name)} was closed as ${end} and answered ${JSON.stringify(ack)}`);
+    if ((said.turn?.status ?? said.status) !== end)
+      this.stage.fault(`${keyOf(this.name)} was closed as ${end} and answered ${JSON.stringify(ack)}`);
     this.run.isComplete = end === 'completed';
   }
 
@@ -178,7 +195,9 @@ export class Play {
         return this.stage.pause(scene.ms);
       case 'delegate': {
         const { assistantId, childStackId } = scene;
-        const answered = this.#send([{ command: 'turn:delegate', args: { assistantId, childStackId, input: 'a call' } }]);
+        const answered = this.#send([
+          { command: 'turn:delegate', args: { assistantId, childStackId, input: 'a call' } },
+        ]);
         if (scene.isAwaited) await answered;
         return;
       }
@@ -190,8 +209,10 @@ export class Play {
   async #repeat(ops: readonly OpInput[]): Promise<void> {
     const seq = this.#pushes.at(-1) as number;
     const ack = await this.#ask('turn:push', { ...this.#frame, seq, ops });
-    if (ack?.ok && (ack.data as { seq: number }).seq !== seq) this.stage.fault(`AGT-1: seq ${seq} was repeated and answered ${JSON.stringify(ack)}`);
-    if (ack && !ack.ok && !OVER.has(ack.error.code)) this.stage.fault(`AGT-1: a repetition was refused: ${JSON.stringify(ack.error)}`);
+    if (ack?.ok && (ack.data as { seq: number }).seq !== seq)
+      this.stage.fault(`AGT-1: seq ${seq} was repeated and answered ${JSON.stringify(ack)}`);
+    if (ack && !ack.ok && !OVER.has(ack.error.code))
+      this.stage.fault(`AGT-1: a repetition was refused: ${JSON.stringify(ack.error)}`);
   }
 
   get #frame() {
@@ -203,8 +224,10 @@ export class Play {
   async #send(commands: readonly Numbered[]): Promise<unknown[]> {
     const answers: unknown[] = [];
     let waiting = commands.map((command): Sent => ({ ...command, seq: this.#numberOf(command) }));
-    for (let gaps = 0; waiting.length > 0 && !this.isOver; ) {
-      const acks = await Promise.all(waiting.map(({ command, args, seq }) => this.#ask(command, { ...this.#frame, ...args, seq })));
+    for (let gaps = 0; waiting.length > 0 && !this.isOver;) {
+      const acks = await Promise.all(
+        waiting.map(({ command, args, seq }) => this.#ask(command, { ...this.#frame, ...args, seq })),
+      );
       const isLost = acks.includes(null);
       const left = waiting.filter((sent, index) => this.#met(sent, acks[index] ?? null, answers));
       if (left.length > 0 && !isLost && ++gaps > 5) this.#refused(left[0] as Sent, { code: 'seq_gap' });
@@ -250,10 +273,12 @@ export class Play {
       // What an older connection is refused says nothing of the newer one.
       return !ack.ok && socket !== this.player.socket ? null : ack;
     } catch (error) {
-      if (socket.connected) this.stage.fault(`CON-4: ${command} of ${keyOf(this.name)} was not answered: ${String(error)}`);
+      if (socket.connected)
+        this.stage.fault(`CON-4: ${command} of ${keyOf(this.name)} was not answered: ${String(error)}`);
       return null;
     }
   }
 }
 
-const keyOf = ({ requestId, attempt, stackId }: { requestId: string; attempt: number; stackId: string }): string => `${requestId}/${attempt}/${stackId}`;
+const keyOf = ({ requestId, attempt, stackId }: { requestId: string; attempt: number; stackId: string }): string =>
+  `${requestId}/${attempt}/${stackId}`;

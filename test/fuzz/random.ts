@@ -51,4 +51,5 @@ export class Random {
 }
 
 /** What a plan drew before anybody knew among how many it would choose. */
-export const chosen = <T>(list: readonly T[], fraction: number): T | undefined => list[Math.floor(fraction * list.length)];
+export const chosen = <T>(list: readonly T[], fraction: number): T | undefined =>
+  list[Math.floor(fraction * list.length)];

@@ -7,7 +7,9 @@ import type { Message, Turn } from '../../protocol/index.js';
 /** A message as its row has it: without times, which have a form of their own there. */
 export type StoredMessage = Omit<Message, 'createdAt' | 'updatedAt' | 'chatId'>;
 
-export type StoredTurn = Pick<Turn, 'requestId' | 'chatId' | 'status' | 'attempt' | 'stopReason' | 'background'> & { readonly steps: number };
+export type StoredTurn = Pick<Turn, 'requestId' | 'chatId' | 'status' | 'attempt' | 'stopReason' | 'background'> & {
+  readonly steps: number;
+};
 
 export interface StoredChat {
   readonly isDeleted: boolean;
@@ -40,18 +42,24 @@ export function readStored(dataDir: string): Stored {
         {
           isDeleted: chat['deleted_at'] !== null,
           messages: mine.filter((row) => row['deleted_at'] === null).map(messageOf),
-          deletedIds: new Set(mine.filter((row) => row['deleted_at'] !== null).map((row) => row['message_id'] as string)),
+          deletedIds: new Set(
+            mine.filter((row) => row['deleted_at'] !== null).map((row) => row['message_id'] as string),
+          ),
         },
       ];
     });
-    const turns = all('SELECT * FROM agent_turn').map((row): [string, StoredTurn] => [row['request_id'] as string, turnOf(row, countOf)]);
+    const turns = all('SELECT * FROM agent_turn').map((row): [string, StoredTurn] => [
+      row['request_id'] as string,
+      turnOf(row, countOf),
+    ]);
     return { chats: new Map(chats), turns: new Map(turns) };
   } finally {
     file.close();
   }
 }
 
-const jsonOf = (text: string | number | null | undefined): unknown => (typeof text === 'string' ? JSON.parse(text) : null);
+const jsonOf = (text: string | number | null | undefined): unknown =>
+  typeof text === 'string' ? JSON.parse(text) : null;
 
 const messageOf = (row: Row): StoredMessage =>
   ({
@@ -81,6 +89,11 @@ const turnOf = (row: Row, steps: ReadonlyMap<unknown, number>): StoredTurn =>
   }) as StoredTurn;
 
 /** A message without what its row says otherwise. */
-export function storedForm({ createdAt: _createdAt, updatedAt: _updatedAt, chatId: _chatId, ...message }: Message): StoredMessage {
+export function storedForm({
+  createdAt: _createdAt,
+  updatedAt: _updatedAt,
+  chatId: _chatId,
+  ...message
+}: Message): StoredMessage {
   return message;
 }

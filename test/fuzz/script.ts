@@ -10,7 +10,12 @@ export type Scene =
   /** The last push once more under its seq (AGT-1). */
   | { readonly do: 'repeat' }
   | { readonly do: 'pause'; readonly ms: number }
-  | { readonly do: 'delegate'; readonly assistantId: string; readonly childStackId: string; readonly isAwaited: boolean }
+  | {
+      readonly do: 'delegate';
+      readonly assistantId: string;
+      readonly childStackId: string;
+      readonly isAwaited: boolean;
+    }
   /** Says nothing more until it is told to stop, or the round comes to its end. */
   | { readonly do: 'hang' };
 
@@ -44,10 +49,20 @@ export function scriptOf(seed: number, name: FrameName, serial: number): Script 
 }
 
 function sceneOf(random: Random, pen: Pen, { stackDepth }: FrameName): Scene {
-  const kind = random.weighted<Scene['do']>({ push: 14, badPush: 1, repeat: 1, pause: 6, delegate: stackDepth < MAX_DEPTH ? 1.2 : 0, hang: 0.25 });
+  const kind = random.weighted<Scene['do']>({
+    push: 14,
+    badPush: 1,
+    repeat: 1,
+    pause: 6,
+    delegate: stackDepth < MAX_DEPTH ? 1.2 : 0,
+    hang: 0.25,
+  });
   switch (kind) {
     case 'push':
-      return { do: kind, pushes: Array.from({ length: random.chance(0.3) ? random.between(2, 12) : 1 }, () => pen.push()) };
+      return {
+        do: kind,
+        pushes: Array.from({ length: random.chance(0.3) ? random.between(2, 12) : 1 }, () => pen.push()),
+      };
     case 'badPush':
       return { do: kind, ops: [...pen.harmless(), random.pick(BAD_OPS)] };
     case 'pause':
@@ -114,8 +129,12 @@ class Pen {
     const message = this.#open.at(-1);
     return [
       { op: 'space.set', key: 'bad', value: true },
-      ...(message && random.chance(0.5) ? [{ op: 'append' as const, messageId: message.messageId, text: 'NEVER' }] : []),
-      ...(random.chance(0.3) ? [{ op: 'send' as const, messageId: this.id('bad'), type: 'text', props: { content: 'NEVER' } }] : []),
+      ...(message && random.chance(0.5)
+        ? [{ op: 'append' as const, messageId: message.messageId, text: 'NEVER' }]
+        : []),
+      ...(random.chance(0.3)
+        ? [{ op: 'send' as const, messageId: this.id('bad'), type: 'text', props: { content: 'NEVER' } }]
+        : []),
     ];
   }
 
@@ -162,7 +181,12 @@ class Pen {
       return { op: 'append', messageId: message.messageId, path, text: isNew ? 'n' : this.#piece() };
     }
     const path = random.chance(0.15) ? random.pick(message.paths) : 'content';
-    return { op: 'append', messageId: message.messageId, text: this.#piece(), ...(path === 'content' ? {} : { path: `props.${path}` }) };
+    return {
+      op: 'append',
+      messageId: message.messageId,
+      text: this.#piece(),
+      ...(path === 'content' ? {} : { path: `props.${path}` }),
+    };
   }
 
   #change(message: OpenMessage): OpInput {
@@ -170,7 +194,12 @@ class Pen {
     const { messageId } = message;
     switch (random.weighted({ set: 3, merge: 3, replace: 1 })) {
       case 'set':
-        return { op: 'set', messageId, path: random.pick(['meta.a', 'meta.b.c', 'list.0']), value: random.pick([1, null, 'v', { d: [1] }]) };
+        return {
+          op: 'set',
+          messageId,
+          path: random.pick(['meta.a', 'meta.b.c', 'list.0']),
+          value: random.pick([1, null, 'v', { d: [1] }]),
+        };
       case 'merge':
         return { op: 'merge', messageId, value: { meta: { [random.pick(['a', 'e'])]: this.#text() } } };
       case 'replace':
@@ -187,13 +216,25 @@ class Pen {
       case 'step': {
         const begun = this.id('step');
         this.#steps.push(begun);
-        return { op: 'step.start', stepId: begun, type: random.pick(['llm', 'tool', 'input']), input: { at: this.#count } };
+        return {
+          op: 'step.start',
+          stepId: begun,
+          type: random.pick(['llm', 'tool', 'input']),
+          input: { at: this.#count },
+        };
       }
       case 'endStep':
         this.#steps.pop();
-        return { op: 'step.end', stepId: stepId as string, status: random.weighted({ completed: 6, failed: 1, interrupted: 1 }), output: 'out' };
+        return {
+          op: 'step.end',
+          stepId: stepId as string,
+          status: random.weighted({ completed: 6, failed: 1, interrupted: 1 }),
+          output: 'out',
+        };
       case 'space':
-        return random.chance(0.7) ? { op: 'space.set', key: random.pick(['a', 'b']), value: this.#count } : { op: 'space.delete', key: 'a' };
+        return random.chance(0.7)
+          ? { op: 'space.set', key: random.pick(['a', 'b']), value: this.#count }
+          : { op: 'space.delete', key: 'a' };
       case 'signal':
         return { op: 'signal', name: 'progress', data: { at: this.#count } };
     }
@@ -206,6 +247,18 @@ class Pen {
   /** A delta as models make them: any cut of a text, also through a character. Never empty. */
   #piece(): string {
     const { random } = this;
-    return random.pick([' word', `${this.#count++},`, '\ud83d', '\ude00', '😀😀', '\ud83d\ude00\ud83d', '\ude00 and', ' 漢', '\u0000', 'same', 'same']);
+    return random.pick([
+      ' word',
+      `${this.#count++},`,
+      '\ud83d',
+      '\ude00',
+      '😀😀',
+      '\ud83d\ude00\ud83d',
+      '\ude00 and',
+      ' 漢',
+      '\u0000',
+      'same',
+      'same',
+    ]);
   }
 }

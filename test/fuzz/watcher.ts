@@ -1,6 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Socket } from 'socket.io-client';
-import { isEnded, type ChatEvent, type ChatView, type Message, type Position, type Signal, type SubscribeResult, type Turn } from '../../protocol/index.js';
+import {
+  isEnded,
+  type ChatEvent,
+  type ChatView,
+  type Message,
+  type Position,
+  type Signal,
+  type SubscribeResult,
+  type Turn,
+} from '../../protocol/index.js';
 import { plain } from '../harness/consistent.js';
 import { FollowedChat, Person } from '../harness/person.js';
 import type { As } from '../harness/peer.js';
@@ -37,7 +46,8 @@ export class WatchedChat extends FollowedChat {
     super.begin(answer);
     if (answer.mode === 'snapshot') {
       this.#endedAttempts.clear();
-      for (const turn of answer.turns ?? []) if (isEnded(turn.status)) this.#endedAttempts.set(turn.requestId, turn.attempt);
+      for (const turn of answer.turns ?? [])
+        if (isEnded(turn.status)) this.#endedAttempts.set(turn.requestId, turn.attempt);
       this.#lastSequence = Math.max(this.#lastSequence, answer.messages?.at(-1)?.sequence ?? 0);
     }
     this.#check();
@@ -87,10 +97,12 @@ export class WatchedChat extends FollowedChat {
     if (requestId === undefined) return;
     const ended = this.#endedAttempts.get(requestId) ?? 0;
     if (event.type === 'turn.queued') {
-      if (event.turn.attempt <= ended) throw new Error(`TRN-6: attempt ${event.turn.attempt} of ${requestId} begins after its end`);
+      if (event.turn.attempt <= ended)
+        throw new Error(`TRN-6: attempt ${event.turn.attempt} of ${requestId} begins after its end`);
       this.#endedAttempts.delete(requestId);
     } else if (event.type === 'turn.ended') {
-      if (ended > 0) throw new Error(`TRN-6: a second turn.ended of ${requestId}, attempt ${event.turn.attempt} after ${ended}`);
+      if (ended > 0)
+        throw new Error(`TRN-6: a second turn.ended of ${requestId}, attempt ${event.turn.attempt} after ${ended}`);
       this.#endedAttempts.set(requestId, event.turn.attempt);
       const told = `${requestId}/${event.turn.attempt}`;
       if (this.#told.has(told)) throw new Error(`TRN-6: a second turn.ended of ${told}`);
@@ -131,7 +143,8 @@ export class Watcher extends Person {
   protected override listen(socket: Socket): void {
     for (const chat of this.watched.values()) chat.forgetEarly();
     socket.on('signal', (signal: Signal) => {
-      if (!this.watched.get(signal.chatId)?.isFollowing) this.needs.fault(`a signal of ${signal.chatId}, which is not followed`);
+      if (!this.watched.get(signal.chatId)?.isFollowing)
+        this.needs.fault(`a signal of ${signal.chatId}, which is not followed`);
     });
     socket.on('events', (batch: ChatEvent[]) => {
       if (socket !== this.socket) return;

@@ -47,12 +47,21 @@ export class World implements Stage {
     await this.server.start();
     for (let index = 0; index < PERSONS; index++) {
       const userId = USERS[index % USERS.length] as string;
-      const needs = { fault: (what: string) => this.fault(`person ${index}: ${what}`), leaving: (chat: WatchedChat) => this.leave(chat) };
+      const needs = {
+        fault: (what: string) => this.fault(`person ${index}: ${what}`),
+        leaving: (chat: WatchedChat) => this.leave(chat),
+      };
       this.watchers.push(await new Watcher(this.server.url, identityOf(userId), needs).open());
     }
     const serves = [['alpha'], ['alpha', 'beta'], ['beta']];
     for (let index = 0; index < AGENTS; index++) {
-      const player = new Player(this.server.url, `agent-${index}`, serves[index % serves.length] as string[], [2, 3, 1][index % 3] as number, this);
+      const player = new Player(
+        this.server.url,
+        `agent-${index}`,
+        serves[index % serves.length] as string[],
+        [2, 3, 1][index % 3] as number,
+        this,
+      );
       this.players.push(player);
       await player.join();
     }
@@ -236,12 +245,17 @@ export class World implements Stage {
   /** A number of the server's metrics, summed over its labels. */
   async metric(name: string): Promise<number> {
     const text = await (await fetch(`${this.server.url}/metrics`)).text();
-    return [...text.matchAll(new RegExp(`^turnstream_${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))].reduce((sum, [, value]) => sum + Number(value), 0);
+    return [...text.matchAll(new RegExp(`^turnstream_${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))].reduce(
+      (sum, [, value]) => sum + Number(value),
+      0,
+    );
   }
 
   /** Waits until a metric is zero; says so where it does not become it. */
   async settles(name: string): Promise<void> {
     let last = NaN;
-    await until(async () => (last = await this.metric(name)) === 0, name, PATIENCE_MS).catch(() => this.fault(`turnstream_${name} stays at ${last}`));
+    await until(async () => (last = await this.metric(name)) === 0, name, PATIENCE_MS).catch(() =>
+      this.fault(`turnstream_${name} stays at ${last}`),
+    );
   }
 }
