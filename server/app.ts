@@ -238,9 +238,11 @@ async function healthOf({ store, journal, gate, clock }: Environment) {
 
 function listen(server: HttpServer, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject);
+    const refused = (error: NodeJS.ErrnoException): void =>
+      reject(error.code === 'EADDRINUSE' ? new Error(`port ${port} of ${host} is taken; set PORT`) : error);
+    server.once('error', refused);
     server.listen(port, host, () => {
-      server.off('error', reject);
+      server.off('error', refused);
       resolve();
     });
   });

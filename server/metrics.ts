@@ -25,7 +25,7 @@ export interface Metrics {
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  collectDefaultMetrics({ register: registry, prefix: 'turnstream_process_' });
+  collectDefaultMetrics({ register: registry, prefix: 'turnstream_' });
   const measures: (() => void)[] = [];
   const gauge = (name: string, help: string) => new Gauge({ name: `turnstream_${name}`, help, registers });
   const counter = (name: string, help: string) => new Counter({ name: `turnstream_${name}`, help, registers });

@@ -122,7 +122,7 @@ function metrics(): string {
   return table(
     ['metric', 'kind', 'labels', 'meaning'],
     all
-      .filter(({ name }) => !name.startsWith('turnstream_process_'))
+      .filter(({ name }) => !/^turnstream_(process|nodejs)_/.test(name))
       .map(({ name, type, labelNames, help }) => [code(name), type, labelNames.map(code).join(', '), help]),
   );
 }

@@ -18,7 +18,11 @@ export async function serve(): Promise<number> {
 
 async function untilTold(turnstream: Turnstream): Promise<void> {
   await new Promise<void>((done, failed) => {
-    const drain = (): void => void turnstream.drain().then(done, failed);
+    const drain = (): void => {
+      // Running turns may take DRAIN_MS: whoever pressed Ctrl-C sees that it was heard.
+      console.error('turnstream: stopping once running turns have ended; a second signal ends at once');
+      turnstream.drain().then(done, failed);
+    };
     onTold(['SIGTERM', 'SIGINT'], drain, () => process.exit(1));
   });
 }

@@ -44,6 +44,12 @@ describe('section 10: settings', () => {
     expect(stderr).toMatch(/^turnstream: the database file:[^\n]*turnstream.db cannot be opened: file is not a database\n$/);
   });
 
+  test('a port that is taken is named', async () => {
+    const { port } = await startServer();
+    const { code, stderr } = await ended({ DATA_DIR: temporaryDirectory(), PORT: String(port), LOG_LEVEL: 'silent' });
+    expect([code, stderr]).toEqual([1, `turnstream: port ${port} of 127.0.0.1 is taken; set PORT\n`]);
+  });
+
   test('a bad one in a .env file likewise', async () => {
     const cwd = temporaryDirectory();
     writeFileSync(join(cwd, '.env'), 'MAX_QUEUED_TURNS=-1\n');

@@ -1,21 +1,15 @@
-import type { Ack, AgentResult, ErrorCode, Message, Result, SubscribeResult } from '../../protocol/index.js';
-import { Peer } from '../harness/peer.js';
+import type { Ack, AgentResult, ErrorCode, Result } from '../../protocol/index.js';
+import type { Peer } from '../harness/peer.js';
+import { ask } from './ask.js';
+import { lookAtPage, peek } from './looks.js';
 import type { AskedTurn, KnownChat } from './model.js';
 import type { AgentDeed, Moment, PersonDeed } from './plan.js';
 import type { Player } from './player.js';
 import { chosen } from './random.js';
-import type { Page, Watcher } from './watcher.js';
-import { identityOf, type World } from './world.js';
+import type { Watcher } from './watcher.js';
+import type { World } from './world.js';
 
 /** What people and agents do in a round, as the plan says, with what they find. */
-
-/** Refusals that people have to live with, by command; any other is a fault. */
-const USUAL: readonly ErrorCode[] = ['not_found', 'forbidden', 'conflict', 'storage_unavailable', 'draining'];
-const REFUSALS: Readonly<Record<string, readonly ErrorCode[]>> = {
-  'turn:start': ['turn_busy', 'queue_full'],
-  'turn:resume': ['turn_not_resumable', 'queue_full', 'bad_request'],
-  'turn:open': ['queue_full'],
-};
 
 export class Deeds {
   #count = 0;
@@ -75,9 +69,9 @@ export class Deeds {
       case 'bounce':
         return this.world.bounce(watcher, deed.awayMs);
       case 'page':
-        return this.#page(watcher, chat, deed);
+        return lookAtPage(this.world, watcher, chat, deed);
       case 'peek':
-        return this.#peek(watcher, chat, deed.messageLimit);
+        return peek(this.world, watcher, chat, deed.messageLimit);
       case 'type':
         return this.#tell(watcher, 'typing', { chatId: chat.chatId, typing: deed.typing });
       case 'freeze':
@@ -234,68 +228,6 @@ export class Deeds {
     if (ack?.ok) chat.deletion = 'done';
   }
 
-  // Looking
-
-  async #page(
-    watcher: Watcher,
-    chat: KnownChat,
-    { query, overHttp }: Extract<PersonDeed, { do: 'page' }>,
-  ): Promise<void> {
-    const page = overHttp
-      ? await this.#httpPage(watcher, chat, query)
-      : await this.#ask(watcher, 'message:list', { chatId: chat.chatId, ...query });
-    if (page?.ok) this.#compare(chat, page.data as Result<'message:list'>, JSON.stringify(query));
-  }
-
-  async #httpPage(
-    watcher: Watcher,
-    chat: KnownChat,
-    query: Readonly<Record<string, number>>,
-  ): Promise<{ ok: boolean; data: unknown } | null> {
-    const headers = { 'x-user-id': watcher.as.userId as string, 'x-team-id': 'team' };
-    const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]));
-    const response = await fetch(`${this.world.server.url}/v1/chats/${chat.chatId}/messages?${search}`, {
-      headers,
-    }).catch(() => null);
-    if (!response) return null;
-    const data: unknown = await response.json().catch(() => null);
-    if (data === null) return null;
-    if (response.status >= 500 && response.status !== 503) this.world.fault(`GET messages answered ${response.status}`);
-    return { ok: response.status === 200, data };
-  }
-
-  async #peek(watcher: Watcher, chat: KnownChat, messageLimit: number): Promise<void> {
-    const newcomer = new Peer(this.world.server.url, '/', identityOf(watcher.as.userId as string));
-    try {
-      if (!(await this.world.reaches(newcomer.open()))) return;
-      const ack = (await newcomer.ask('chat:subscribe', { chatId: chat.chatId, messageLimit })) as Ack<SubscribeResult>;
-      if (ack.ok)
-        this.#compare(
-          chat,
-          { position: ack.data.position, messages: ack.data.messages as Message[], turns: ack.data.turns },
-          'a snapshot',
-        );
-    } catch {
-      // The server is down.
-    } finally {
-      newcomer.close();
-    }
-  }
-
-  /** DAT-4 at a moment in the middle: against whoever has been at that position, or comes to it within a moment. */
-  #compare(chat: KnownChat, page: Page, what: string): void {
-    const check = (): void => {
-      for (const [index, watcher] of this.world.watchers.entries()) {
-        const differs = watcher.watched.get(chat.chatId)?.compare(page);
-        if (differs)
-          this.world.fault(
-            `DAT-4: ${what} of ${chat.chatId} at ${page.position.offset} is not what person ${index} saw: ${differs}`,
-          );
-      }
-    };
-    setTimeout(check, 150);
-  }
-
   // Saying
 
   /** Mostly the one who may change the chat; at times somebody else, who is refused. */
@@ -314,22 +246,7 @@ export class Deeds {
     if (watcher.socket.connected) await work().catch(() => undefined);
   }
 
-  /** The answer, null where it was lost with the connection. */
-  async #ask(peer: Peer, command: string, args: object): Promise<Ack<unknown> | null> {
-    const { socket } = peer;
-    if (!socket?.connected) return null;
-    try {
-      const ack = await peer.ask(command, args, 30_000);
-      const { world } = this;
-      if (!ack.ok) {
-        world.trace(`${command} ${JSON.stringify(args)} was refused: ${ack.error.code}`);
-        if (![...USUAL, ...(REFUSALS[command] ?? [])].includes(ack.error.code))
-          world.fault(`${command} ${JSON.stringify(args)}: ${JSON.stringify(ack.error)}`);
-      }
-      return ack;
-    } catch (error) {
-      if (socket.connected) this.world.fault(`CON-4: ${command} was not answered: ${String(error)}`);
-      return null;
-    }
+  #ask(peer: Peer, command: string, args: object): Promise<Ack<unknown> | null> {
+    return ask(this.world, peer, command, args);
   }
 }

@@ -64,6 +64,7 @@ export class WrittenRun {
     readonly attempt: number,
     /** Which life of the server took it. */
     readonly life: number,
+    readonly isRoot: boolean,
   ) {}
 
   push(ops: readonly OpInput[]): void {

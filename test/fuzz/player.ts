@@ -147,7 +147,7 @@ export class Play {
     this.isDeaf = serial % 4 === 0;
     this.#lastSeq = lastSeq;
     this.#script = scriptOf(stage.seed, name, serial);
-    this.run = new WrittenRun(chatId, name.requestId, name.attempt, stage.life);
+    this.run = new WrittenRun(chatId, name.requestId, name.attempt, stage.life, name.stackDepth === 0);
     stage.model.runs.push(this.run);
     stage.trace(
       `${player.agentId} plays ${keyOf(name)} as ${serial}: ${this.#script.scenes.map((scene) => scene.do).join(' ')} ${this.#script.end}`,
