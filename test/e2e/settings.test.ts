@@ -41,7 +41,9 @@ describe('section 10: settings', () => {
     writeFileSync(join(dataDir, 'turnstream.db'), 'this is no database, '.repeat(500));
     const { code, stdout, stderr } = await ended({ DATA_DIR: dataDir });
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^turnstream: the database file:[^\n]*turnstream.db cannot be opened: file is not a database\n$/);
+    expect(stderr).toMatch(
+      /^turnstream: the database file:[^\n]*turnstream.db cannot be opened: file is not a database\n$/,
+    );
   });
 
   test('a port that is taken is named', async () => {
