@@ -8,12 +8,13 @@ import { chats } from './measures/chats.js';
 import { fanOut } from './measures/fan-out.js';
 import { lateJoin } from './measures/late-join.js';
 import { memory } from './measures/memory.js';
+import { overload } from './measures/overload.js';
 import { storm } from './measures/storm.js';
 import { turns } from './measures/turns.js';
 import { writes } from './measures/writes.js';
 import { format } from './report.js';
 
-const MEASURES: readonly Measure[] = [fanOut, chats, writes, lateJoin, memory, turns, storm];
+const MEASURES: readonly Measure[] = [fanOut, chats, overload, writes, lateJoin, memory, turns, storm];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -1,6 +1,6 @@
 import type { Chat } from './chat.js';
 import type { ChatEvent, MessageChangeBody } from './event.js';
-import { isJsonObject } from './json.js';
+import { isJsonObject, type JsonObject } from './json.js';
 import type { Message } from './message.js';
 import { changePath, deepMerge, textAt } from './path.js';
 import type { Position } from './position.js';
@@ -23,7 +23,10 @@ export function foldMessage(message: Message, event: MessageChangeBody): Message
     case 'message.appended': {
       const held = textAt(props, event.path);
       if (held.length !== event.from) throw new FoldFault(`append at ${event.from}, held are ${held.length} units`);
-      return { ...message, props: changePath(props, event.path, () => held + event.text) };
+      return withProps(
+        message,
+        changePath(props, event.path, () => held + event.text),
+      );
     }
     case 'message.replaced':
       return { ...message, type: event.messageType, props: event.props };
@@ -38,6 +41,25 @@ export function foldMessage(message: Message, event: MessageChangeBody): Message
       return { ...message, state: 'closed' };
   }
 }
+
+/** `{ ...message, props }` written out: a spread of so many fields costs thirty times as much, and every token needs one. */
+const withProps = (message: Message, props: JsonObject): Message => ({
+  messageId: message.messageId,
+  chatId: message.chatId,
+  requestId: message.requestId,
+  role: message.role,
+  type: message.type,
+  props,
+  blockId: message.blockId,
+  threadId: message.threadId,
+  stepId: message.stepId,
+  assistantId: message.assistantId,
+  sequence: message.sequence,
+  state: message.state,
+  metadata: message.metadata,
+  createdAt: message.createdAt,
+  updatedAt: message.updatedAt,
+});
 
 /** A chat as one who follows it sees it, at one position. */
 export interface ChatView {

@@ -24,10 +24,10 @@ export class PendingAppends implements AppendBuffer {
       waiting.text += body.text;
       return;
     }
-    const { windowMs } = this.coalescer;
-    if (windowMs > 0 && this.#pending.size === 0) {
+    if (this.#pending.size === 0) {
       const now = this.clock.monotonic();
-      if (now - this.#lastFlush >= windowMs) {
+      const windowMs = this.coalescer.windowAt(now);
+      if (windowMs > 0 && now - this.#lastFlush >= windowMs) {
         this.#lastFlush = now;
         this.emit(body);
         return;

@@ -11,6 +11,8 @@ export interface Source {
  * journal in one write, and to each subscriber in one frame.
  */
 export class Pump {
+  /** Milliseconds that delivering has taken so far: how busy the way out is. */
+  spentMs = 0;
   readonly #sources = new Set<Source>();
 
   constructor(
@@ -27,8 +29,10 @@ export class Pump {
   flush(): void {
     this.journal.commit();
     if (this.#sources.size === 0) return;
+    const began = this.clock.monotonic();
     const sources = [...this.#sources];
     this.#sources.clear();
     for (const source of sources) source.deliver();
+    this.spentMs += this.clock.monotonic() - began;
   }
 }

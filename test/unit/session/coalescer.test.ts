@@ -10,7 +10,8 @@ function scene(windowMs: number) {
   let workedMs = 0;
   const loaded: Clock = { ...clock, monotonic: () => clock.monotonic() + workedMs };
   const journal = { commit: () => undefined } as never;
-  const coalescer = new Coalescer(loaded, windowMs, new Pump(loaded, journal));
+  const pump = new Pump(loaded, journal);
+  const coalescer = new Coalescer(loaded, windowMs, pump);
   const emitted: AppendBody[] = [];
   let slowMs = 0;
   const appends = new PendingAppends(loaded, coalescer, (body) => {
@@ -26,6 +27,11 @@ function scene(windowMs: number) {
     emitted,
     texts: () => emitted.map(({ text }) => text),
     slow: (ms: number) => (slowMs = ms),
+    /** Delivers something else, which takes so long. */
+    deliver: (ms: number) => {
+      pump.add({ deliver: () => (workedMs += ms) });
+      pump.flush();
+    },
   };
 }
 
@@ -96,5 +102,21 @@ describe('SUB-6: appends within the window become one event', () => {
     expect(texts()).toEqual(['a', 'b']);
     clock.advance(50);
     expect(texts()).toEqual(['a', 'b', 'c']);
+  });
+
+  it('it grows as well where nothing but first appends keep the server busy, and is short again afterwards', () => {
+    const { clock, append, texts, deliver } = scene(33);
+    append('a');
+    clock.advance(30);
+    deliver(60);
+    append('b');
+    expect(texts()).toEqual(['a']);
+    clock.advance(120);
+    expect(texts()).toEqual(['a', 'b']);
+    clock.advance(300);
+    append('c');
+    append('d');
+    clock.advance(33);
+    expect(texts()).toEqual(['a', 'b', 'c', 'd']);
   });
 });
