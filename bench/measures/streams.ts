@@ -43,7 +43,7 @@ export async function compare(
   }
   const trials = await interleaved(variants, scale, (variant) => {
     const audience = audiences.get(variant) as Audience;
-    return trial(audience.subject, () => stream(audience, perSecond, 2 * scale.streamMs));
+    return trial(audience.subject, () => stream(audience, perSecond, 1.5 * scale.streamMs));
   });
   for (const audience of audiences.values()) audience.close();
   const title = `${count.toLocaleString('en-US')} ${count === 1 ? 'chat' : 'chats'} x ${perSecond} tokens/s, followers each: ${followers.toLocaleString('en-US')}`;

@@ -221,7 +221,9 @@ export class MessageBuffer {
       if (error instanceof PathFault) throw new ChatError('bad_request', error.message, { cause: error });
       throw error;
     }
-    return [{ ...change, ...ofTurn(message) }];
+    // Not spread: a spread that adds a key costs as much as a third of a token, and every token comes here.
+    if (message.requestId !== null) change.requestId = message.requestId;
+    return [change];
   }
 
   /** The open message, undefined for one that somebody deleted. @throws {ChatError} bad_request: unknown or closed */
