@@ -16,6 +16,8 @@ export interface FrameOutcome {
   readonly status: FrameEnd;
   readonly output: Json;
   readonly error: TurnError | null;
+  /** Tokens that were used, as models count them. */
+  readonly usage?: Json;
 }
 
 /**

@@ -39,7 +39,13 @@ export const assignment = z.object({
   history: z.array(message),
   space: jsonObject,
   resume: z
-    .object({ steps: z.array(resumeStep), completedSteps: z.array(step), messages: z.array(message) })
+    .object({
+      steps: z.array(resumeStep),
+      completedSteps: z.array(step),
+      /** The other recorded ones: callers of incomplete steps, and failed ones whose caller went on. */
+      otherSteps: z.array(step).default([]),
+      messages: z.array(message),
+    })
     .nullable(),
 });
 export type Assignment = z.infer<typeof assignment>;
@@ -104,8 +110,27 @@ export const agentCommands = {
   ),
   'turn:delegate': spec(
     'Runs a child frame on any host that serves its assistant; answers when it has ended.',
-    z.object({ ...frame, seq, childStackId: agentMadeId.optional(), assistantId, input: turnInput }),
-    z.object({ stackId: id, status: stepStatus, output: json.nullable(), error: turnError.nullable() }),
+    z.object({
+      ...frame,
+      seq,
+      childStackId: agentMadeId.optional(),
+      assistantId,
+      input: turnInput,
+      /** false: what the child sends is shown to nobody and stored nowhere; the answer carries it. */
+      show: z.boolean().default(true),
+    }),
+    z.object({
+      stackId: id,
+      status: stepStatus,
+      output: json.nullable(),
+      error: turnError.nullable(),
+      /** As the child gave it at its close. */
+      usage: json.default(null),
+      /** The turn's space when the child had ended. */
+      space: jsonObject.default({}),
+      /** What a child that is not shown has sent, closed. */
+      messages: z.array(message).default([]),
+    }),
   ),
   'turn:input': spec(
     'Gives what turn:assigned carried.',

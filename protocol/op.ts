@@ -41,7 +41,10 @@ export const op = z.discriminatedUnion('op', [
     role: role.optional(),
     blockId: id.nullable().optional(),
     threadId: id.nullable().optional(),
+    /** null: of no step, whatever is open. */
     stepId: agentMadeId.nullable().optional(),
+    /** Messages of this turn's earlier attempts, of no step, that this one replaces: they are deleted. */
+    replaces: z.array(id).max(100).optional(),
     metadata: metadata.optional(),
   }),
   z.object({ op: z.literal('append'), messageId: id, text: z.string(), path: path.optional() }),

@@ -52,7 +52,14 @@ const withIndex = (error: ChatError, index: number): ChatError =>
   new ChatError(error.code, `op ${index}: ${error.message}`, { details: { ...error.details, index }, cause: error });
 
 function applyOp(scene: OpScene, op: Op, undo: Undo): Effect[] {
-  const { messages, steps, room } = scene.live;
+  const effects = effectsOf(scene, op, undo);
+  // What is not shown leads to steps alone.
+  return scene.frame.aside ? effects.filter(({ kind }) => kind === 'step') : effects;
+}
+
+function effectsOf(scene: OpScene, op: Op, undo: Undo): Effect[] {
+  const { steps, room } = scene.live;
+  const messages = scene.frame.aside ?? scene.live.messages;
   switch (op.op) {
     case 'send':
       return send(scene, op, undo);
@@ -98,10 +105,10 @@ function send(scene: OpScene, op: Extract<Op, { op: 'send' }>, undo: Undo): Effe
     });
   }
   const messageId = newMessageId(scene, op.messageId);
-  const step = stepOf(live, op.stepId ?? frame.openSteps.at(-1) ?? null);
+  const step = stepOf(live, op.stepId === undefined ? (frame.openSteps.at(-1) ?? null) : op.stepId);
   const stepId = step?.stepId ?? null;
   const { type, props, role = 'assistant', blockId = null, threadId = null, metadata = null } = op;
-  const replaced = supersede(live, live.superseded.takeForMessage(stepId, undo), undo);
+  const replaced = frame.aside ? [] : replacedBy(live, op, stepId, undo);
   const message: Message = {
     messageId,
     chatId: live.turn.chatId,
@@ -113,16 +120,34 @@ function send(scene: OpScene, op: Extract<Op, { op: 'send' }>, undo: Undo): Effe
     threadId,
     stepId,
     assistantId: role === 'user' ? null : (step ?? frame.place).assistantId,
-    sequence: scene.nextSequence(undo),
+    sequence: frame.aside ? frame.aside.size + 1 : scene.nextSequence(undo),
     state: 'open',
     metadata,
     createdAt: now,
     updatedAt: now,
   };
-  const created = live.messages.create(message, live.room, undo);
+  const created = (frame.aside ?? live.messages).create(message, live.room, undo);
   live.sentBy.set(messageId, frame.stackId);
   undo.add(() => live.sentBy.delete(messageId));
   return [...replaced, ...eventEffects(created)];
+}
+
+/** What a message takes the place of: what its step had sent before, and what its author names. @throws {ChatError} `bad_request` */
+function replacedBy(live: LiveTurn, op: Extract<Op, { op: 'send' }>, stepId: string | null, undo: Undo): Effect[] {
+  const named = (op.replaces ?? []).filter((messageId) => !live.deletedStored.has(messageId));
+  for (const messageId of named) {
+    const held = live.standing.find((message) => message.messageId === messageId);
+    if (held?.role === 'assistant' && held.stepId === null) continue;
+    throw new ChatError(
+      'bad_request',
+      `The message ${messageId} is not one of this turn's earlier attempts, of no step.`,
+      {
+        details: { path: 'replaces' },
+      },
+    );
+  }
+  const taken = live.superseded.takeForMessage(stepId, undo);
+  return supersede(live, [...new Set([...taken, ...named])], undo);
 }
 
 /** A message of type `event` is a signal. */
@@ -141,9 +166,10 @@ function stepOf({ steps }: LiveTurn, stepId: string | null): Step | null {
 }
 
 /** @throws {ChatError} `bad_request` for an id that the turn has used, in this attempt or before */
-function newMessageId({ live, newId }: OpScene, asked: string | undefined): string {
+function newMessageId({ live, frame, newId }: OpScene, asked: string | undefined): string {
   const messageId = asked ?? newId();
-  if (live.messages.knows(messageId) || live.standing.some((held) => held.messageId === messageId)) {
+  const isHere = live.messages.knows(messageId) || frame.aside?.knows(messageId);
+  if (isHere || live.standing.some((held) => held.messageId === messageId)) {
     throw new ChatError('bad_request', `The message ${messageId} exists.`, { details: { path: 'messageId' } });
   }
   return messageId;
@@ -184,6 +210,9 @@ function stepPlace(live: LiveTurn, frame: Frame, op: Extract<Op, { op: 'step.sta
 
 function endStep(scene: OpScene, op: Extract<Op, { op: 'step.end' }>, undo: Undo): Effect[] {
   const { live, frame } = scene;
+  const before = live.steps.get(op.stepId);
+  if (before && before.status !== 'running' && before.status === op.status && op.metadata)
+    return [live.steps.annotate(op.stepId, op.metadata, undo)];
   const ended = live.steps.end(
     {
       stepId: op.stepId,

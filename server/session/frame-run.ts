@@ -1,19 +1,13 @@
-import {
-  ChatError,
-  type Assignment,
-  type FrameEnd,
-  type Json,
-  type Message,
-  type TurnError,
-} from '../../protocol/index.js';
+import { ChatError, type Assignment, type Message, type TurnError } from '../../protocol/index.js';
 import type { FrameOutcome } from '../../assistant/run-assistant.js';
 import { applyOps } from './apply-ops.js';
 import { NOT_PREPARED, prepareFrame } from './assignment.js';
+import { answerOf, childFrame } from './call.js';
 import type { ChatSession } from './chat-session.js';
 import { eventEffects } from './effect.js';
 import { endTurn, stepsClosed } from './end-turn.js';
 import type { Frame, Holder } from './frame.js';
-import type { FrameRun, Place } from './host.js';
+import type { Call, CallAnswer, FrameRun, Place } from './host.js';
 import type { EndedTurn, LiveTurn, Outcome } from './live-turn.js';
 
 /** A frame in the hands of its host: what is taken from it, and how it ends. */
@@ -56,6 +50,10 @@ export function frameRun(
       const { journal } = session.env;
       if (!journal.healthy) await journal.writable();
     },
+    delegate: async (call) => {
+      if (!isMine() || !live.isRunning) throw new ChatError('turn_ended');
+      return openCall(session, live, frame, call);
+    },
     close: (outcome) => {
       if (isMine()) void closeFrame(session, live, frame, outcome);
     },
@@ -96,6 +94,9 @@ export function pushOps(session: ChatSession, live: LiveTurn, frame: Frame, ops:
     ops,
   );
   session.publish(effects, live);
+  // Who hears that a step has completed may rely on it: what it did is not done twice.
+  if (effects.some((effect) => effect.kind === 'step' && effect.body.type === 'step.ended'))
+    session.env.journal.commit();
 }
 
 /** The host has come to the end: of the turn, or of a call within it. */
@@ -103,7 +104,7 @@ export function closeFrame(
   session: ChatSession,
   live: LiveTurn,
   frame: Frame,
-  outcome: FrameOutcome & { usage?: Json },
+  outcome: FrameOutcome,
 ): Promise<EndedTurn> | null {
   if (!frame.isRoot) {
     endChild(session, live, frame, outcome);
@@ -113,16 +114,22 @@ export function closeFrame(
   return endTurn(session, live, outcomeOf(outcome));
 }
 
-function outcomeOf({ status, error, usage }: { status: FrameEnd; error: TurnError | null; usage?: Json }): Outcome {
+function outcomeOf({ status, error, usage }: FrameOutcome): Outcome {
   const more = usage === undefined ? {} : { usage };
   if (status === 'completed') return { status, ...more };
   return { status, stopReason: status === 'failed' ? 'error' : 'stopped', error, ...more };
 }
 
-/** Runs a child frame on any host that serves its assistant (AGT-8). Resolves with how it ended. */
-export async function runChild(session: ChatSession, live: LiveTurn, child: Frame): Promise<FrameOutcome> {
+/**
+ * Runs another assistant below a frame, on any host that serves it (AGT-8). Resolves with how that ended; what is wrong
+ * with the call itself is thrown at once.
+ *
+ * @throws {ChatError} `bad_request`: too deep, or a stack id in use; `queue_full`: too many open calls; `payload_too_large`
+ */
+export function openCall(session: ChatSession, live: LiveTurn, caller: Frame, call: Call): Promise<CallAnswer> {
+  const child = childFrame(session, live, caller, call);
   seekChildHost(session, live, child, new Set());
-  return child.done.promise;
+  return child.done.promise.then((outcome) => answerOf(live, child, outcome));
 }
 
 function seekChildHost(session: ChatSession, live: LiveTurn, child: Frame, avoid: ReadonlySet<object>): void {
@@ -170,6 +177,7 @@ function endChild(session: ChatSession, live: LiveTurn, child: Frame, result: Fr
   }
   if (!live.isRunning) return;
   const openHere = ({ messageId }: Message): boolean => stacks.has(live.sentBy.get(messageId) ?? '');
+  child.aside?.endAll(openHere);
   const closed = eventEffects(live.messages.endAll(openHere));
   session.publish([...closed, ...stepsClosed(live, result.status, (stackId) => stacks.has(stackId))], live);
 }

@@ -1,6 +1,7 @@
 import type { FrameOutcome } from '../../assistant/run-assistant.js';
 import type { Assignment, Message } from '../../protocol/index.js';
 import { Deferred } from './deferred.js';
+import type { MessageBuffer } from './message-buffer.js';
 import type { StackPlace } from './step-recorder.js';
 
 /** Who runs a frame and alone may write it (AGT-3). */
@@ -28,6 +29,8 @@ export class Frame {
   constructor(
     readonly place: StackPlace,
     public input: readonly Message[],
+    /** Where messages of a frame go that is not shown: to its caller alone. Null: to everybody. */
+    readonly aside: MessageBuffer | null = null,
   ) {}
 
   get stackId(): string {

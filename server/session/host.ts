@@ -1,6 +1,24 @@
 import type { FrameOutcome } from '../../assistant/run-assistant.js';
-import type { Assignment } from '../../protocol/index.js';
+import type { Assignment, InputMessage, JsonObject, Message } from '../../protocol/index.js';
 import type { Frame, Holder } from './frame.js';
+
+/** What one frame asks of another assistant (AGT-8). */
+export interface Call {
+  readonly assistantId: string;
+  readonly input: readonly InputMessage[];
+  readonly childStackId?: string | undefined;
+  /** Whether what the child sends is shown and stored as the turn's own. */
+  readonly show: boolean;
+}
+
+/** How a call ended. */
+export interface CallAnswer extends FrameOutcome {
+  readonly stackId: string;
+  /** The turn's space when the child had ended. */
+  readonly space: JsonObject;
+  /** What a child that is not shown has sent, closed. */
+  readonly messages: readonly Message[];
+}
 
 /** A frame as its host runs it. */
 export interface FrameRun {
@@ -10,6 +28,8 @@ export interface FrameRun {
   readonly assignment: Assignment;
   /** Applies ops of the holder, all or none; resolves when more may come. @throws {ChatError} */
   apply(ops: readonly unknown[]): Promise<void>;
+  /** Runs another assistant below this frame; resolves with how it ended. @throws {ChatError} see `openCall` */
+  delegate(call: Call): Promise<CallAnswer>;
   /** The host has come to the end of the frame. */
   close(outcome: FrameOutcome): void;
   /** The host did not take the frame: another one shall. `by` is what is not asked again; null where nothing was asked. */

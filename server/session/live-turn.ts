@@ -75,6 +75,8 @@ export class LiveTurn {
   answerBytes = 0;
   /** Bytes that the input of open calls holds. */
   callBytes = 0;
+  /** What open calls send that are not shown. */
+  readonly aside = new Set<MessageBuffer>();
   /** Whether the journal knows of the attempt: it has begun, or has ended and could not be stored. */
   isJournaled = false;
   /** Messages of this turn that stand from earlier attempts. */
@@ -121,7 +123,9 @@ export class LiveTurn {
   }
 
   get bytes(): number {
-    return this.messages.bytes + this.steps.bytes + this.answerBytes + this.callBytes;
+    let aside = 0;
+    for (const buffer of this.aside) aside += buffer.bytes;
+    return this.messages.bytes + this.steps.bytes + this.answerBytes + this.callBytes + aside;
   }
 
   /** Bytes that messages and steps may still take (DAT-3). */

@@ -58,6 +58,10 @@ export class MessageBuffer {
 
   constructor(private readonly limits: Limits) {}
 
+  get size(): number {
+    return this.#messages.size;
+  }
+
   /** Bytes that the messages hold. */
   get bytes(): number {
     return this.#bytes;
@@ -105,7 +109,11 @@ export class MessageBuffer {
     const { head, half } = splitHalf((this.#halves.get(messageId)?.get(path) ?? '') + text);
     const shown = wellFormed(head);
     this.#hold(messageId, path, half, undo);
-    if (shown === '') return [];
+    if (shown === '') {
+      // A half alone is refused where a whole text would be.
+      if (half !== '') folded(message, { type: 'message.appended', messageId, path, from, text: '\uFFFD' });
+      return [];
+    }
     // The first text of a path may bring its keys with it.
     const added = jsonBytes(shown) + (from === 0 ? pathBytes(path) : -QUOTES);
     const events = this.#change(message, { type: 'message.appended', messageId, path, from, text: shown }, undo);
@@ -140,13 +148,10 @@ export class MessageBuffer {
     const events: EventBody[] = [];
     for (const [path] of this.#halves.get(messageId) ?? []) {
       const held = this.#messages.get(messageId) as Message;
-      events.push(
-        ...this.#change(
-          held,
-          { type: 'message.appended', messageId, path, from: lengthAt(held, path), text: '\uFFFD' },
-          undo,
-        ),
-      );
+      const from = textOrNull(held, path)?.length ?? 0;
+      const change: MessageChangeBody = { type: 'message.appended', messageId, path, from, text: '\uFFFD' };
+      // Another half may have taken the place where this one was to stand: it has none then, and a close cannot fail.
+      if (canFold(held, change)) events.push(...this.#change(held, change, undo));
     }
     this.#dropHalves(messageId, undo);
     events.push(...this.#change(this.#messages.get(messageId) as Message, { type: 'message.closed', messageId }, undo));
@@ -215,12 +220,7 @@ export class MessageBuffer {
   }
 
   #change(message: Message, change: MessageChangeBody, undo: Undo): EventBody[] {
-    try {
-      this.#put(foldMessage(message, change), undo);
-    } catch (error) {
-      if (error instanceof PathFault) throw new ChatError('bad_request', error.message, { cause: error });
-      throw error;
-    }
+    this.#put(folded(message, change), undo);
     // Not spread: a spread that adds a key costs as much as a third of a token, and every token comes here.
     if (message.requestId !== null) change.requestId = message.requestId;
     return [change];
@@ -314,5 +314,25 @@ function textOrNull(message: Message, path: string): string | null {
     return textAt(message.props, path);
   } catch {
     return null;
+  }
+}
+
+/** @throws {ChatError} `bad_request`: the path leads nowhere */
+function folded(message: Message, change: MessageChangeBody): Message {
+  try {
+    return foldMessage(message, change);
+  } catch (error) {
+    if (error instanceof PathFault) throw new ChatError('bad_request', error.message, { cause: error });
+    throw error;
+  }
+}
+
+function canFold(message: Message, change: MessageChangeBody): boolean {
+  try {
+    foldMessage(message, change);
+    return true;
+  } catch (error) {
+    if (error instanceof PathFault) return false;
+    throw error;
   }
 }

@@ -22,35 +22,38 @@ const mustRunAgain = (step: Step): boolean => isIncomplete(step) && !isHandled(s
  */
 export function leafSteps(steps: readonly Step[]): Step[] {
   const callers = callersOf(steps);
-  const withIncompleteChild = new Set(
-    steps.filter(mustRunAgain).flatMap((step) => {
-      const caller = callers.get(step.stackId);
-      return caller === undefined ? [] : [caller];
-    }),
-  );
-  return steps
-    .filter((step) => mustRunAgain(step) && !withIncompleteChild.has(step.stepId))
+  const again = steps.filter((step) => mustRunAgain(step) && !isSettledAbove(step, callers));
+  const withIncompleteChild = new Set(again.map((step) => callers.get(step.stackId)?.stepId));
+  return again
+    .filter((step) => !withIncompleteChild.has(step.stepId))
     .sort((a, b) => b.stackDepth - a.stackDepth || b.sequence - a.sequence);
 }
 
-/** stack id → the id of the delegate step that called it. */
-function callersOf(steps: readonly Step[]): ReadonlyMap<string, string> {
-  const callers = new Map<string, string>();
-  const taken = new Set<string>();
+/** Whether a step above it has completed or was passed: then whatever is below is not run again either. */
+function isSettledAbove(step: Step, callers: ReadonlyMap<string, Step>): boolean {
+  const seen = new Set<string>();
+  for (let at = callers.get(step.stackId); at && !seen.has(at.stepId); at = callers.get(at.stackId)) {
+    if (!mustRunAgain(at)) return true;
+    seen.add(at.stepId);
+  }
+  return false;
+}
+
+/** stack id → the delegate step that called it: the one that says so, else the first that no other stack has claimed. */
+function callersOf(steps: readonly Step[]): ReadonlyMap<string, Step> {
+  const callers = new Map<string, Step>();
+  const delegates = steps.filter(({ type }) => type === 'delegate').sort((a, b) => a.sequence - b.sequence);
+  const free: Step[] = [];
+  for (const step of delegates) {
+    const childStackId = step.metadata?.['childStackId'];
+    if (typeof childStackId === 'string') callers.set(childStackId, step);
+    else free.push(step);
+  }
   for (const child of [...steps].sort((a, b) => a.sequence - b.sequence)) {
     if (child.stackParentId === null || callers.has(child.stackId)) continue;
-    const caller = steps
-      .filter(
-        (step) =>
-          step.type === 'delegate' &&
-          step.stackId === child.stackParentId &&
-          step.sequence < child.sequence &&
-          !taken.has(step.stepId),
-      )
-      .sort((a, b) => a.sequence - b.sequence)[0];
-    if (!caller) continue;
-    callers.set(child.stackId, caller.stepId);
-    taken.add(caller.stepId);
+    const index = free.findIndex((step) => step.stackId === child.stackParentId && step.sequence < child.sequence);
+    const [caller] = index < 0 ? [] : free.splice(index, 1);
+    if (caller) callers.set(child.stackId, caller);
   }
   return callers;
 }
@@ -93,11 +96,11 @@ export function resumeOf(
   const below = (step: Step): boolean => pathTo(stacks, step.stackId).some((at) => at.stackId === stackId);
   const mine = steps.filter(below);
   if (mine.length === 0 && messages.length === 0) return null;
+  const leaves = leafSteps(steps).filter(below);
   return {
-    steps: leafSteps(steps)
-      .filter(below)
-      .map((step): ResumeStep => ({ ...step, stackPath: pathTo(stacks, step.stackId) })),
+    steps: leaves.map((step): ResumeStep => ({ ...step, stackPath: pathTo(stacks, step.stackId) })),
     completedSteps: mine.filter((step) => !isIncomplete(step)),
+    otherSteps: mine.filter((step) => isIncomplete(step) && !leaves.includes(step)),
     messages: [...messages],
   };
 }

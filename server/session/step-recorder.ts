@@ -173,6 +173,20 @@ export class StepRecorder {
     return this.#put('step.ended', { ...before, step }, undo);
   }
 
+  /**
+   * Adds to the metadata of a step that has failed or was interrupted: whether its caller went on
+   * (`handled`) shows only afterwards.
+   *
+   * @throws {ChatError} `bad_request`: running, completed or unknown
+   */
+  annotate(stepId: string, metadata: JsonObject, undo?: Undo): Effect {
+    const before = this.#steps.get(stepId);
+    if (!before || !isIncomplete(before.step) || before.step.status === 'running')
+      throw refused(`The step ${stepId} has not failed.`);
+    const step = { ...before.step, metadata: { ...before.step.metadata, ...metadata }, updatedAt: this.now() };
+    return this.#put('step.ended', { ...before, step }, undo);
+  }
+
   /** Gives a step another id. @returns whether it was there */
   rename(stepId: string, newId: string): boolean {
     const record = this.#steps.get(stepId);

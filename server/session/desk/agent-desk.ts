@@ -1,6 +1,5 @@
 import {
   ChatError,
-  MAX_OPEN_CALLS,
   tooLarge,
   type AgentArgs,
   type AgentCommandName,
@@ -10,15 +9,13 @@ import {
 import type { AgentConnection, AgentDirectory } from '../agent-directory.js';
 import type { ChatSession } from '../chat-session.js';
 import type { Environment } from '../environment.js';
-import { Frame } from '../frame.js';
-import { closeFrame, pushOps, runChild } from '../frame-run.js';
+import type { Frame } from '../frame.js';
+import { closeFrame, openCall, pushOps } from '../frame-run.js';
 import type { EndedAttempt, LiveTurn } from '../live-turn.js';
-import { inputRow } from '../input-row.js';
 import { jsonBytes } from '../message-buffer.js';
 import { openTurn } from '../open-turn.js';
 import { readMessages } from '../read-messages.js';
 import type { Sessions } from '../sessions.js';
-import { depthBelow } from '../step-recorder.js';
 
 /** Where agents' commands arrive in the domain (section 6). Ops are applied before a handler first waits. */
 export interface AgentDesk {
@@ -158,14 +155,12 @@ export function createAgentDesk(env: Environment, sessions: Sessions, agents: Ag
     'turn:delegate': async (connection, args) => {
       const met = numbered<AgentResult<'turn:delegate'>>(connection, args);
       if ('answer' in met) return met.answer;
-      const { session, live } = met.held;
-      const child = childOf(env, met.held, args);
-      keepCall(live, child);
-      return answered(
-        met.held,
-        args.seq,
-        runChild(session, live, child).then((result) => ({ stackId: child.stackId, ...result })),
-      );
+      const { session, live, frame } = met.held;
+      const answer = openCall(session, live, frame, args).then((answer): AgentResult<'turn:delegate'> => {
+        const { usage = null, messages, ...rest } = answer;
+        return { ...rest, usage, messages: [...messages] };
+      });
+      return answered(met.held, args.seq, answer);
     },
 
     'turn:input': async (connection, { requestId, stackId }) => {
@@ -211,32 +206,4 @@ function keepAnswer(live: LiveTurn, answer: JsonObject): void {
   const { maxTurnBytes } = live.needs.limits;
   if (bytes > live.room) throw tooLarge('maxTurnBytes', maxTurnBytes);
   live.answerBytes += bytes;
-}
-
-/** Counts a call while it is open. @throws {ChatError} `queue_full`, `payload_too_large` */
-function keepCall(live: LiveTurn, child: Frame): void {
-  const open = [...live.frames.values()].filter((frame) => !frame.isRoot && !frame.result);
-  if (open.length >= MAX_OPEN_CALLS) {
-    throw new ChatError('queue_full', undefined, { details: { limit: 'maxOpenCalls', max: MAX_OPEN_CALLS } });
-  }
-  const bytes = jsonBytes([...child.input]);
-  if (bytes > live.room) throw tooLarge('maxTurnBytes', live.needs.limits.maxTurnBytes);
-  live.callBytes += bytes;
-  void child.done.promise.then(() => (live.callBytes -= bytes));
-  live.addFrame(child);
-}
-
-/** @throws {ChatError} `bad_request`: too deep, or a stack id that is in use */
-function childOf(env: Environment, { session, live, frame }: WritableFrame, args: AgentArgs<'turn:delegate'>): Frame {
-  const stackId = args.childStackId ?? env.ids.id();
-  const stackDepth = depthBelow(frame.place, 'assistantId');
-  const known = live.steps.place(stackId);
-  if (live.frames.has(stackId) || (known && known.stackParentId !== frame.stackId)) {
-    throw new ChatError('bad_request', 'This stack id is in use.', { details: { path: 'childStackId' } });
-  }
-  // Input of a call is shown to nobody, and stored only where a step records it.
-  const input = args.input.map((draft, index) =>
-    inputRow(live.turn, draft, { messageId: env.ids.id(), sequence: index + 1, at: session.now }),
-  );
-  return new Frame({ stackId, stackParentId: frame.stackId, stackDepth, assistantId: args.assistantId }, input);
 }

@@ -115,6 +115,23 @@ const anyOp: fc.Arbitrary<unknown> = fc.oneof(
 );
 
 describe('applying ops', () => {
+  it('DAT-1, DAT-2: half a character alone is refused where a whole text would be', () => {
+    const { push, refusal } = scene();
+    push({ op: 'send', messageId: id(1), type: 'text', props: { rows: [] } });
+    expect(refusal({ op: 'append', messageId: id(1), text: '\ud83d', path: 'rows.1' }).code).toBe('bad_request');
+  });
+
+  it('DAT-1, TRN-6: closing does not fail where two held halves want the same place', () => {
+    const { live, push, held } = scene();
+    push(
+      { op: 'send', messageId: id(1), type: 'text', props: {} },
+      { op: 'append', messageId: id(1), text: '\ud83d', path: 'a.b' },
+      { op: 'append', messageId: id(1), text: '\ud83d', path: 'a' },
+    );
+    live.messages.endAll();
+    expect(held()).toMatchObject([{ state: 'closed', props: { a: { b: '\uFFFD' } } }]);
+  });
+
   it('DAT-4: the fold of the events is the buffer, and all its text is well-formed (DAT-1)', () => {
     fc.assert(
       fc.property(fc.array(fc.array(anyOp, { minLength: 1, maxLength: 3 }), { maxLength: 25 }), (pushes) => {
