@@ -48,10 +48,12 @@ module.exports = {
     },
 
     only('protocol', 'The contract is a leaf: zod only.', '^protocol/', ['^protocol/', '^node_modules/zod/']),
-    only('assistant', 'An assistant runs in-process or far away: protocol only.', '^assistant/', [
+    only(
+      'assistant',
+      'An assistant runs in-process or far away: the protocol, and what talks to models.',
       '^assistant/',
-      '^protocol/',
-    ]),
+      ['^assistant/', '^protocol/', '^node_modules/(zod|ai|@ai-sdk/[^/]+)/', computing],
+    ),
     only('stores', 'A thin room over sessions: its own files and the contract.', '^stores/', [
       '^stores/',
       '^protocol/',

@@ -1,13 +1,17 @@
-import type { Assignment, Chat, Json, JsonObject, Message, OpInput, Turn } from '../protocol/index.js';
-
-/**
- * Where an assistant's ops go: into the turn's buffer in-process, or over the wire from an agent. `push` takes the ops
- * when it is called, in order; its promise resolves when more may come (AGT-6).
- */
-export interface Sink {
-  /** @throws {ChatError} a refused op; nothing of these ops was applied */
-  push(ops: readonly OpInput[]): Promise<void>;
-}
+import {
+  parse,
+  stepType as stepTypeSchema,
+  type Assignment,
+  type Chat,
+  type Json,
+  type JsonObject,
+  type Message,
+  type StepType,
+  type Turn,
+} from '../protocol/index.js';
+import { any, delegate, race, type CallAnswer, type CallRequest, type DelegateInput } from './delegate.js';
+import { AssistantFrame, type FrameNeeds, type StepMatch } from './frame.js';
+import type { Space } from './space.js';
 
 /** A message as an assistant writes it; a plain string stands for a text. */
 export type MessageDraft =
@@ -23,73 +27,168 @@ export type MessageDraft =
       readonly metadata?: JsonObject | null;
     };
 
-/** What an assistant sees of its turn, and what it can do in it. Every method resolves when more may come. */
+/** For whom the turn is. */
+export interface User {
+  /** Who started the turn. */
+  readonly userId: string;
+  /** The chat's team and tenant. */
+  readonly teamId: string | null;
+  readonly tenantId: string | null;
+}
+
+/**
+ * What an assistant sees of its turn, and what it can do in it. Every method resolves when more may come, and rejects
+ * when what was asked is refused or the turn has ended.
+ *
+ * A turn that was cut off or failed can be resumed (TRN-9): the code runs again from its beginning, and what it did within
+ * {@link step} (or {@link delegate}, {@link call}) and completed is not done again: the stored output is given at once. So
+ * what is done outside of steps should be the same each time, and what costs or changes something belongs in a step.
+ */
 export interface Context {
   readonly turn: Turn;
   readonly chat: Chat;
+  readonly user: User;
   /** The messages to answer. */
   readonly input: readonly Message[];
-  /** What a model needs of the chat's earlier turns, oldest first (AGT-7). */
-  readonly history: readonly Message[];
   /** Metadata of the turn, {} where none was given. */
   readonly metadata: JsonObject;
-  /** What an earlier attempt left, null in the first one (TRN-9). */
+  /** What an earlier attempt left, null in the first one. */
   readonly resume: Assignment['resume'];
+  /** Data that the steps of the turn and the assistants that it delegates to share. `ctx.space.set('topic', 'cats')` */
+  readonly space: Space;
   /** Fires when the turn was stopped or has ended otherwise; its `reason` is an Error with the cause's name. */
   readonly abortSignal: AbortSignal;
 
-  /** Opens a message; gives its id. It stays open for the other methods until {@link end} or the end of the turn. */
+  /** What a model needs of the chat's earlier turns, oldest first (AGT-7). */
+  history(): readonly Message[];
+
+  /**
+   * Opens a message; gives its id. It stays open for the other methods until {@link end} or the end of the turn.
+   *
+   *     const id = await ctx.send('Let me see');
+   *     await ctx.send({ type: 'image', props: { url } });
+   */
   send(message: MessageDraft): Promise<string>;
-  /** Appends to the text at `path` (default `content`). */
+  /** Appends to the text at `path` (default `content`). `await ctx.append(id, ' …')` */
   append(messageId: string, text: string, path?: string): Promise<void>;
-  /** Replaces the whole content. */
+  /** Replaces the whole content. `await ctx.replace(id, { type: 'text', props: { content: 'Done.' } })` */
   replace(messageId: string, message: MessageDraft): Promise<void>;
-  /** Merges deeply at `path`, or into the props themselves. */
+  /** Merges deeply at `path`, or into the props themselves. `await ctx.merge(id, { progress: 50 })` */
   merge(messageId: string, value: Json, path?: string): Promise<void>;
-  /** Sets the value at `path`. */
+  /** Sets the value at `path`. `await ctx.set(id, 'rows.0.done', true)` */
   set(messageId: string, path: string, value: Json): Promise<void>;
-  /** Closes a message: it is final. */
+  /** Closes a message: it is final. `await ctx.end(id)` */
   end(messageId: string): Promise<void>;
-  /** Tells those who are connected now; nothing is stored. */
+  /** Tells those who are connected now; nothing is stored. `await ctx.signal('searching', { query })` */
   signal(name: string, data?: Json): Promise<void>;
+
+  /**
+   * Records a piece of work, so that it is done once: when the turn is resumed, a completed step gives its stored output
+   * without running, and an incomplete one runs again, and what it had sent is replaced. Messages that are sent while it
+   * runs are its own. Steps may be nested and may run side by side; they are told apart by type, order and input.
+   *
+   *     const page = await ctx.step('tool', { url }, () => load(url));
+   *
+   * @param input JSON; what `run` is given, and what must be the same when the turn is resumed
+   * @param run gives JSON. What it throws fails the step, and comes out here
+   * @param options.match `type`: the input may be another one when the turn is resumed (it holds the chat's history, say);
+   *   `run` is given the stored one then
+   * @throws {AssistantError} `resume_mismatch`: another step was recorded here. {ChatError} `bad_request`: no JSON
+   */
+  step<T extends Json | void>(
+    type: StepType,
+    input: unknown,
+    run: (input: Json) => T | Promise<T>,
+    options?: { readonly match?: StepMatch },
+  ): Promise<T extends void ? null : T>;
+  /**
+   * Hands over to another assistant, wherever it is hosted: same turn, a call stack below this one, messages shown as the
+   * turn's own, the space shared. Gives its output.
+   *
+   *     return ctx.delegate('visualizer', ctx.input);
+   *
+   * @throws {AssistantError} with the code and the sentence it failed with; `agent_unavailable`: nobody serves it
+   */
+  delegate(assistantId: string, messages: DelegateInput): Promise<Json>;
+  /**
+   * Asks another assistant on the side: what it sends comes back in the answer and is shown to nobody, unless asked.
+   *
+   *     const { output } = await ctx.call('translator', 'Guten Tag');
+   *
+   * @throws {AssistantError} as {@link delegate}
+   */
+  call(assistantId: string, messages: DelegateInput, options?: { readonly show?: boolean }): Promise<CallAnswer>;
+  /** Asks several at once; their answers in the order of the requests. @throws {AssistantError} as the first that failed */
+  callAll(requests: readonly CallRequest[]): Promise<CallAnswer[]>;
+  /** Asks several at once; the first answer. @throws {AssistantError} `all_failed` */
+  callAny(requests: readonly CallRequest[]): Promise<CallAnswer>;
+  /** Asks several at once; the first that has ended. @throws {AssistantError} as that one failed */
+  callRace(requests: readonly CallRequest[]): Promise<CallAnswer>;
+
+  /** Resolves after `ms` milliseconds, or when `until` fires. @throws {Error} when the turn ends before */
+  wait(ms: number, until?: AbortSignal): Promise<void>;
+  /** Counts tokens for the turn's `usage`: numbers of the same name are added up. `ctx.addUsage({ inputTokens: 12 })` */
+  addUsage(usage: Json): void;
 }
 
-export interface ContextNeeds {
-  readonly assignment: Assignment;
-  readonly sink: Sink;
-  readonly abortSignal: AbortSignal;
-  /** Makes a message id that is unique in the world. */
-  readonly newId: () => string;
-}
+const frames = new WeakMap<Context, AssistantFrame>();
+
+/** The frame behind a context, for the parts of this room. */
+export const frameOf = (ctx: Context): AssistantFrame => frames.get(ctx) as AssistantFrame;
 
 const asMessage = (draft: MessageDraft) =>
   typeof draft === 'string' ? { type: 'text', props: { content: draft } } : draft;
 
-export function createContext({ assignment, sink, abortSignal, newId }: ContextNeeds): Context {
+export function createContext(needs: FrameNeeds): Context {
+  const { assignment, abortSignal } = needs;
   const { turn, chat, input, history, resume } = assignment;
-  return {
+  const frame = new AssistantFrame(needs);
+  const ask = (request: CallRequest) => delegate(frame, { show: false, ...request });
+  const change = (op: Parameters<typeof frame.standing.change>[0]): Promise<void> =>
+    frame.standing.change(op) ?? frame.push([op]);
+  const ctx: Context = {
     turn,
     chat,
+    user: { userId: turn.createdBy, teamId: chat.teamId, tenantId: chat.tenantId },
     input,
-    history,
-    resume,
-    abortSignal,
     metadata: turn.metadata ?? {},
+    resume,
+    space: frame.space,
+    abortSignal,
+    history: () => history,
     async send(draft) {
-      const { messageId = newId(), ...rest } = asMessage(draft);
-      await sink.push([{ op: 'send', messageId, ...rest }]);
+      const op = { op: 'send', ...asMessage(draft) } as const;
+      const { stepId } = frame.scope;
+      const handled = frame.goOn();
+      if (handled.length > 0) await frame.push(handled);
+      if (stepId === null && op.stepId === undefined) return frame.standing.send({ ...op, stepId });
+      const messageId = op.messageId ?? needs.newId();
+      await frame.push([{ stepId, ...op, messageId }]);
       return messageId;
     },
     append: (messageId, text, path) =>
-      sink.push([{ op: 'append', messageId, text, ...(path === undefined ? {} : { path }) }]),
+      change({ op: 'append', messageId, text, ...(path === undefined ? {} : { path }) }),
     replace: (messageId, draft) => {
       const { type, props } = asMessage(draft);
-      return sink.push([{ op: 'replace', messageId, type, props: { ...props } }]);
+      return change({ op: 'replace', messageId, type, props: { ...props } });
     },
     merge: (messageId, value, path) =>
-      sink.push([{ op: 'merge', messageId, value, ...(path === undefined ? {} : { path }) }]),
-    set: (messageId, path, value) => sink.push([{ op: 'set', messageId, path, value }]),
-    end: (messageId) => sink.push([{ op: 'end', messageId }]),
-    signal: (name, data = null) => sink.push([{ op: 'signal', name, data }]),
+      change({ op: 'merge', messageId, value, ...(path === undefined ? {} : { path }) }),
+    set: (messageId, path, value) => change({ op: 'set', messageId, path, value }),
+    end: (messageId) => change({ op: 'end', messageId }),
+    signal: (name, data = null) => frame.push([{ op: 'signal', name, data }]),
+    async step(type, given, run, { match = 'input' } = {}) {
+      const { output } = await frame.step({ type: parse(stepTypeSchema, type, ['type']), input: given, run, match });
+      return output as never;
+    },
+    delegate: async (assistantId, messages) => (await delegate(frame, { assistantId, messages, show: true })).output,
+    call: (assistantId, messages, options) => ask({ assistantId, messages, ...options }),
+    callAll: (requests) => Promise.all(requests.map(ask)),
+    callAny: (requests) => any(frame, requests),
+    callRace: (requests) => race(frame, requests),
+    wait: (ms, until) => frame.wait(ms, until),
+    addUsage: (usage) => frame.addUsage(usage),
   };
+  frames.set(ctx, frame);
+  return ctx;
 }

@@ -1,2 +1,14 @@
-export { defineAssistant, type Assistant } from './assistant.js';
-export type { Context, MessageDraft, Sink } from './context.js';
+export { defineAssistant, type Assistant, type AssistantDefinition } from './assistant.js';
+export { AssistantError } from './assistant-error.js';
+export type { Context, MessageDraft, User } from './context.js';
+export type { CallAnswer, CallRequest, DelegateInput } from './delegate.js';
+export type { AssistantClock, StepMatch } from './frame.js';
+export type { ModelSettings, ModelSource } from './model/call-model.js';
+export type { Completion, ToolCall, Usage } from './model/completion.js';
+export { ModelError } from './model/model-error.js';
+export type { Created, Delegation, Next, NextPayload, Pipeline } from './pipeline.js';
+export { isRetryable, TimeoutError, type RetryPolicy } from './retry.js';
+export type { ToolResult } from './run-tool.js';
+export type { DelegateAnswer, DelegateCall, Sink } from './sink.js';
+export type { Space } from './space.js';
+export { tool, type Tool, type ToolRun, type Tools } from './tool.js';

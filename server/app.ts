@@ -1,14 +1,14 @@
 import type { Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { createEcho } from '../assistant/echo.js';
+import { echo } from '../assistant/echo.js';
 import type { Assistant } from '../assistant/assistant.js';
 import { loadAssistantModules } from './adapters/assistant-modules.js';
 import { claimDataDirectory, type DataDirectoryClaim } from './adapters/data-directory.js';
 import { openFileJournal } from './adapters/file-journal.js';
 import { createMemoryLog } from './adapters/memory-log.js';
 import { openPrismaStore, type OpenStoreOptions } from './adapters/prisma/open.js';
-import { pause, settlesWithin, systemClock, type Clock } from './clock.js';
+import { settlesWithin, systemClock, type Clock } from './clock.js';
 import { ConfigError, type Config } from './config.js';
 import { systemIds, type IdSource } from './id-source.js';
 import { createLog, type Log } from './log.js';
@@ -89,11 +89,7 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
     maxBytes: config.logMaxBytes,
     maxTotalBytes: config.logMaxTotalBytes,
   });
-  const assistants = [
-    createEcho((ms, signal) => pause(clock, ms, signal)),
-    ...fromModules,
-    ...(options.assistants ?? []),
-  ];
+  const assistants = [echo, ...fromModules, ...(options.assistants ?? [])];
   const { env, agents } = createEnvironment({
     clock,
     ids,

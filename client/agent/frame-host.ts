@@ -80,9 +80,9 @@ export class FrameHost {
 
   /** Runs a frame to its end. */
   begin(assignment: Assignment, run: Assistant['run'], isAssigned = false): Promise<FrameEnding> {
-    const { createSink, ids, closeTimeoutMs, changed } = this.needs;
+    const { createSink, clock, ids, closeTimeoutMs, changed } = this.needs;
     const sink = createSink(frameKeyOf(assignment), (error) => this.#end(frame, error.code, error));
-    const frame: HeldFrame = new HeldFrame({ assignment, sink, newId: () => ids.id(), closeTimeoutMs });
+    const frame: HeldFrame = new HeldFrame({ assignment, sink, newId: () => ids.id(), clock, closeTimeoutMs });
     // An attempt that is newer, or older, than one that still runs here has taken its place.
     for (const other of this.#table.otherAttempts(frame.key)) this.#end(other, 'stale_attempt');
     this.#table.add(frame);

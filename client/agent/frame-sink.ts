@@ -1,5 +1,13 @@
-import type { Sink } from '../../assistant/index.js';
-import { ChatError, tooLarge, utf8Bytes, type Limits, type OpInput } from '../../protocol/index.js';
+import type { DelegateAnswer, DelegateCall, Sink } from '../../assistant/index.js';
+import {
+  agentCommands,
+  ChatError,
+  parse,
+  tooLarge,
+  utf8Bytes,
+  type Limits,
+  type OpInput,
+} from '../../protocol/index.js';
 import { backoffMs, type Backoff } from '../backoff.js';
 import type { Clock, Timer } from '../clock.js';
 import type { IdSource } from '../id-source.js';
@@ -106,6 +114,11 @@ export class FrameSink implements Sink {
       this.#line.add({ command, args, timeoutMs, answered: resolve, refused: reject });
       this.#pump();
     });
+  }
+
+  async delegate(call: DelegateCall): Promise<DelegateAnswer> {
+    // However long it takes: a repetition after a lost connection is answered with the same end.
+    return parse(agentCommands['turn:delegate'].result, await this.call('turn:delegate', { ...call }, null));
   }
 
   /** The connection is gone: what is under way waits for {@link attach}. */

@@ -1,6 +1,8 @@
 import type { Assistant } from '../../assistant/index.js';
-import { runAssistant, turnErrorOf, type FrameOutcome } from '../../assistant/run-assistant.js';
+import { turnErrorOf } from '../../assistant/assistant-error.js';
+import { runAssistant, type FrameOutcome } from '../../assistant/run-assistant.js';
 import { ChatError, cleanJson, type Assignment, type Turn } from '../../protocol/index.js';
+import type { Clock } from '../clock.js';
 import { frameKeyOf, type FrameKey } from './frame-key.js';
 import type { FrameSink } from './frame-sink.js';
 
@@ -15,8 +17,9 @@ export interface FrameEnding extends FrameOutcome {
 export interface HeldFrameNeeds {
   readonly assignment: Assignment;
   readonly sink: FrameSink;
-  /** Makes a message id that is unique in the world. */
+  /** Makes an id that is unique in the world. */
   readonly newId: () => string;
+  readonly clock: Clock;
   /** How long the answer to the close may take before it is asked for again, milliseconds. */
   readonly closeTimeoutMs: number;
 }
@@ -45,9 +48,8 @@ export class HeldFrame {
 
   /** Runs to the end. Never rejects. */
   async run(run: Assistant['run']): Promise<FrameEnding> {
-    const { assignment, sink, newId } = this.needs;
-    const assistant: Assistant = { assistantId: assignment.turn.assistantId, name: '', run };
-    const outcome = await runAssistant(assistant, { assignment, sink, abortSignal: this.#abort.signal, newId });
+    const { assignment, sink, newId, clock } = this.needs;
+    const outcome = await runAssistant({ run }, { assignment, sink, abortSignal: this.#abort.signal, newId, clock });
     await sink.settled();
     if (this.#state !== 'running') return { ...outcome, turn: null, persisted: false };
     return this.#close(withLateError(outcome, sink.lateError));
@@ -84,9 +86,10 @@ export class HeldFrame {
 
   async #sendClose(outcome: FrameOutcome): Promise<FrameEnding> {
     const { sink, closeTimeoutMs } = this.needs;
-    const { status, error } = outcome;
+    const { status, error, usage } = outcome;
     const output = cleanJson(outcome.output);
-    const answer = (await sink.call('turn:close', { status, output, error }, closeTimeoutMs)) as Partial<FrameEnding>;
+    const close = { status, output, error, ...(usage === undefined ? {} : { usage }) };
+    const answer = (await sink.call('turn:close', close, closeTimeoutMs)) as Partial<FrameEnding>;
     return { ...outcome, output, turn: answer.turn ?? null, persisted: answer.persisted ?? false };
   }
 

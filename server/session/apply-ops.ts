@@ -16,6 +16,8 @@ import type { LiveTurn } from './live-turn.js';
 import { depthBelow, type StackPlace } from './step-recorder.js';
 import { Undo } from './undo.js';
 
+type SendOp = Extract<Op, { op: 'send' }>;
+
 /** What applying needs of the chat. */
 export interface OpScene {
   readonly live: LiveTurn;
@@ -96,8 +98,8 @@ function mergePath({ path = '', value }: Extract<Op, { op: 'merge' }>): string {
   return path;
 }
 
-function send(scene: OpScene, op: Extract<Op, { op: 'send' }>, undo: Undo): Effect[] {
-  const { live, frame, now } = scene;
+function send(scene: OpScene, op: SendOp, undo: Undo): Effect[] {
+  const { live, frame } = scene;
   if (op.type === SIGNAL_TYPE) return [signalOf(op.props)];
   if (op.role === 'user' && live.record.openedBy === null) {
     throw new ChatError('bad_request', 'Messages of users are sent only in turns that an agent opened.', {
@@ -106,10 +108,21 @@ function send(scene: OpScene, op: Extract<Op, { op: 'send' }>, undo: Undo): Effe
   }
   const messageId = newMessageId(scene, op.messageId);
   const step = stepOf(live, op.stepId === undefined ? (frame.openSteps.at(-1) ?? null) : op.stepId);
-  const stepId = step?.stepId ?? null;
+  const replaced = frame.aside ? [] : replacedBy(live, op, step?.stepId ?? null, undo);
+  const message = newMessage(scene, op, { messageId, step, undo });
+  const created = (frame.aside ?? live.messages).create(message, live.room, undo);
+  live.sentBy.set(messageId, frame.stackId);
+  undo.add(() => live.sentBy.delete(messageId));
+  return [...replaced, ...eventEffects(created)];
+}
+
+function newMessage(
+  { live, frame, now, nextSequence }: OpScene,
+  op: SendOp,
+  { messageId, step, undo }: { readonly messageId: string; readonly step: Step | null; readonly undo: Undo },
+): Message {
   const { type, props, role = 'assistant', blockId = null, threadId = null, metadata = null } = op;
-  const replaced = frame.aside ? [] : replacedBy(live, op, stepId, undo);
-  const message: Message = {
+  return {
     messageId,
     chatId: live.turn.chatId,
     requestId: live.requestId,
@@ -118,22 +131,18 @@ function send(scene: OpScene, op: Extract<Op, { op: 'send' }>, undo: Undo): Effe
     props,
     blockId,
     threadId,
-    stepId,
+    stepId: step?.stepId ?? null,
     assistantId: role === 'user' ? null : (step ?? frame.place).assistantId,
-    sequence: frame.aside ? frame.aside.size + 1 : scene.nextSequence(undo),
+    sequence: frame.aside ? frame.aside.size + 1 : nextSequence(undo),
     state: 'open',
     metadata,
     createdAt: now,
     updatedAt: now,
   };
-  const created = (frame.aside ?? live.messages).create(message, live.room, undo);
-  live.sentBy.set(messageId, frame.stackId);
-  undo.add(() => live.sentBy.delete(messageId));
-  return [...replaced, ...eventEffects(created)];
 }
 
 /** What a message takes the place of: what its step had sent before, and what its author names. @throws {ChatError} `bad_request` */
-function replacedBy(live: LiveTurn, op: Extract<Op, { op: 'send' }>, stepId: string | null, undo: Undo): Effect[] {
+function replacedBy(live: LiveTurn, op: SendOp, stepId: string | null, undo: Undo): Effect[] {
   const named = (op.replaces ?? []).filter((messageId) => !live.deletedStored.has(messageId));
   for (const messageId of named) {
     const held = live.standing.find((message) => message.messageId === messageId);

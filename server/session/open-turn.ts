@@ -100,12 +100,17 @@ async function open(
   await storeBegin(session, record, [], { newChat: keep ? session.chat : null });
   keep?.();
   const live = announce(session, record, { input: [], answersAnew: [] });
-  markRunning(session, live);
-  // Its connection may have gone meanwhile: the agent holds the turn all the same, and loses it as any other (AGT-4).
-  const held = agents.open(agent);
-  live.root.holder = held.holder;
-  held.begin(frameRun(session, live, live.root, held.holder));
-  await prepare(session, live);
+  if (env.gate.isDraining) {
+    // It does not begin, as no other does from now on (LIF-1). Queued it cannot stay: nobody else would run it.
+    void endTurn(session, live, { status: 'interrupted', stopReason: 'shutdown' });
+  } else {
+    markRunning(session, live);
+    // Its connection may have gone meanwhile: the agent holds the turn all the same, and loses it as any other (AGT-4).
+    const held = agents.open(agent);
+    live.root.holder = held.holder;
+    held.begin(frameRun(session, live, live.root, held.holder));
+    await prepare(session, live);
+  }
   if (live.isRunning) return { turn: live.turn, attempt: turn.attempt, stackId: record.rootStackId };
   const end = await endTurn(session, live, { status: 'interrupted', stopReason: 'stopped' });
   return { turn: end.turn, attempt: turn.attempt, stackId: record.rootStackId };

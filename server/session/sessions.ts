@@ -1,5 +1,5 @@
 import type { Chat } from '../../protocol/index.js';
-import { pause, type Timer } from '../clock.js';
+import { nextTurn, pause, settlesWithin, type Timer } from '../clock.js';
 import { ChatSession } from './chat-session.js';
 import { endTurn } from './end-turn.js';
 import type { Environment } from './environment.js';
@@ -9,6 +9,8 @@ import { advance } from './run-turn.js';
 /** How often it is looked what nobody needs any more; more often where logs are kept for a shorter time. */
 const SWEEP_MS = 10_000;
 const SHORTEST_SWEEP_MS = 100;
+/** How long a draining waits for writes that no running turn waits for. */
+const LAST_WRITES_MS = 1000;
 
 /** The chats in memory: each has one session, from the first who needs it until nobody would miss it (LIF-3). */
 export class Sessions {
@@ -65,16 +67,15 @@ export class Sessions {
 
   /** Ends running turns (LIF-1): they get `drainMs` to end by themselves. Queued ones stay stored as queued. */
   async drain(): Promise<void> {
-    const { clock, settings } = this.env;
+    const { clock, settings, writes } = this.env;
     const deadline = clock.monotonic() + settings.drainMs;
     while (this.#running().length > 0 && clock.monotonic() < deadline) {
       await pause(clock, Math.min(20, settings.drainMs));
     }
-    await Promise.all(
-      this.#running().map(({ session, live }) =>
-        endTurn(session, live, { status: 'interrupted', stopReason: 'shutdown' }),
-      ),
-    );
+    // Writes under way are waited for: their callers are answered, and a turn that was being opened comes to its end.
+    await Promise.all([this.#endRunning(), settlesWithin(clock, writes.idle(), LAST_WRITES_MS)]);
+    await nextTurn(clock);
+    await this.#endRunning();
     for (const session of this.#sessions.values()) session.settle();
   }
 
@@ -100,6 +101,15 @@ export class Sessions {
   /** Takes the queues up again, where what had stopped them is over. */
   #advanceAll(): void {
     for (const session of this.#sessions.values()) advance(session);
+  }
+
+  /** Also waits for those that are ending by themselves. */
+  async #endRunning(): Promise<void> {
+    await Promise.all(
+      this.#running().map(({ session, live }) =>
+        endTurn(session, live, { status: 'interrupted', stopReason: 'shutdown' }),
+      ),
+    );
   }
 
   #running() {

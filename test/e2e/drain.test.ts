@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Agent } from '../harness/agent.js';
 import { expectConsistent, httpHistory } from '../harness/consistent.js';
-import { rows } from '../harness/lock.js';
+import { lockStore, rows } from '../harness/lock.js';
 import { uid } from '../harness/peer.js';
 import { Person } from '../harness/person.js';
 import { ServerProcess } from '../harness/server-process.js';
@@ -162,6 +162,44 @@ describe('LIF-1: SIGTERM', { timeout: 60_000 }, () => {
     const next = await startServer({ dataDir: server.dataDir });
     const again = await new Agent(next.url, ['late']).join();
     await (await again.run(waiting.requestId)).close();
+  });
+
+  test('a turn that an agent was opening when the draining began does not begin: nothing is taken, it ends as shutdown', async () => {
+    const here = await scene({ env: { DRAIN_MS: '60000' } });
+    const { server, person, agent, chatId, view } = here;
+    const running = await here.turn();
+    const lock = lockStore(server.dataDir);
+    const opening = agent.openTurn({ chatId });
+    // Asked behind it and answered from what is stored: the opening waits for its write 1.
+    await agent.refused('turn:push', { requestId: uid('r'), attempt: 1, stackId: 'none', seq: 1, ops: [] });
+    const draining = server.drain();
+    lock.release();
+    const opened = await opening;
+    expect((await agent.refused('turn:push', { ...opened.frame, seq: 1, ops: [] })).code).toBe('turn_ended');
+    const { turn } = await person.ended(chatId, opened.requestId);
+    expect(turn).toMatchObject({ status: 'interrupted', stopReason: 'shutdown', startedAt: null });
+    expect(view.events.filter(({ type }) => type === 'turn.started')).toHaveLength(1);
+    await running.close();
+    await draining;
+    const next = await startServer({ dataDir: server.dataDir });
+    expect(await (await new Person(next.url).open()).turn(opened.requestId)).toEqual(turn);
+  });
+
+  test('a start that waits for its write 1 is answered before the goodbye, also where no turn runs; it runs after the restart', async () => {
+    const { server, person, chatId } = await scene({ env: { DRAIN_MS: '0' } });
+    const other = await new Person(server.url).open();
+    const lock = lockStore(server.dataDir);
+    const starting = person.start(chatId, 'go', { assistantId: 'echo' });
+    // Asked behind it and answered from what is stored: the start waits for its write 1.
+    await other.refused('turn:get', { requestId: uid('r') });
+    const draining = server.drain();
+    lock.release();
+    const { turn } = await starting;
+    expect(turn.status).toBe('queued');
+    await draining;
+    const next = await startServer({ dataDir: server.dataDir });
+    const again = await new Person(next.url).open();
+    await until(async () => (await again.turn(turn.requestId)).status === 'completed', 'the answer');
   });
 
   test('a turn whose agent did not take it, and that waits for another, ends as shutdown too', async () => {

@@ -17,6 +17,7 @@ export async function checkInvariants(world: World): Promise<void> {
   for (const chat of world.model.chats.values()) await checkChat(world, chat, stored);
   for (const watcher of world.watchers) for (const chat of watcher.watched.values()) world.leave(chat);
   checkStarts(world, stored);
+  checkStops(world, stored);
   checkWritten(world, stored);
   checkSeen(world, stored);
   checkEdits(world, stored);
@@ -164,6 +165,15 @@ function checkEcho(
   const isTouched = model.mayBeGone.size > 0 || answers.some(({ messageId }) => model.edits.has(messageId));
   if (isEcho && !isTouched && canonical(answers.map(contentOf)) !== canonical(inputs)) {
     fault(`TRN-4: the echo of ${requestId} is ${canonical(answers.map(contentOf))}, asked was ${canonical(inputs)}`);
+  }
+}
+
+/** LIF-1: whatever ran when the server was told to stop has ended before it went. */
+function checkStops({ model, killed, fault }: World, { turns }: Stored): void {
+  for (const { requestId, attempt, life } of model.runs) {
+    const turn = turns.get(requestId);
+    if (turn?.attempt === attempt && turn.stopReason === 'crashed' && !killed.has(life))
+      fault(`LIF-1: attempt ${attempt} of ${requestId} began in life ${life}, which no crash ended, and is crashed`);
   }
 }
 

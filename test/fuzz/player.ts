@@ -37,6 +37,8 @@ type Sent = Numbered & { readonly seq: number };
 /** A remote agent that plays scripts in the frames it is given. */
 export class Player extends Peer {
   readonly plays = new Map<string, Play>();
+  /** The connection that has attached: before, none may speak for the agent (AGT-3). */
+  #attached: Socket | null = null;
 
   constructor(
     url: string,
@@ -46,6 +48,10 @@ export class Player extends Peer {
     private readonly stage: Stage,
   ) {
     super(url, '/agents', { userId: 'agent', roles: ['agent'] });
+  }
+
+  get isAttached(): boolean {
+    return this.socket?.connected && this.socket === this.#attached;
   }
 
   protected override listen(socket: Socket): void {
@@ -70,6 +76,7 @@ export class Player extends Peer {
       assistants: this.assistants.map((assistantId) => ({ assistantId })),
       concurrency: this.concurrency,
     });
+    this.#attached = this.socket;
     const held = new Set(assigned.map(keyOf));
     for (const [key, play] of before) if (!held.has(key)) play.isOver = true;
     for (const { lastSeq, ...frame } of assigned) {
@@ -266,7 +273,7 @@ export class Play {
   }
 
   async #ask(command: string, args: Record<string, unknown>): Promise<Ack<unknown> | null> {
-    if (!this.player.socket.connected) return null;
+    if (!this.player.isAttached) return null;
     const { socket } = this.player;
     try {
       const ack = await this.player.ask(command, args, command === 'turn:delegate' ? 120_000 : 30_000);

@@ -27,15 +27,15 @@ export const aRunningTurn: Turn = {
 export interface Attempt {
   readonly live: LiveTurn;
   /** Applies ops of the root frame, all or none. */
-  push(...ops: unknown[]): Effect[];
+  readonly push: (...ops: unknown[]) => Effect[];
   /** The same for another frame. */
-  pushAs(frame: Frame, ...ops: unknown[]): Effect[];
+  readonly pushAs: (frame: Frame, ...ops: unknown[]) => Effect[];
   /** The error of ops that are refused. */
-  refusal(...ops: unknown[]): ChatError;
-  held(): Message[];
-  steps(): Step[];
+  readonly refusal: (...ops: unknown[]) => ChatError;
+  readonly held: () => Message[];
+  readonly steps: () => Step[];
   /** All that ops can change, for comparing. */
-  state(): string;
+  readonly state: () => string;
 }
 
 /** A running attempt in an empty chat, without a server around it. */

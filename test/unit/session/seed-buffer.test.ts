@@ -137,7 +137,11 @@ describe('the seed list: messages of an attempt', () => {
   it.each([
     ['12', 'retrieval', { query: 'q', sources: [{ id: 1, type: 'kb', score: 0.92 }], total_results: 1 }],
     ['13', 'tool_call', { id: 'call_1', name: 'get_weather', arguments: '{"city":"Kyiv"}' }],
-    ['14', 'custom_chart', { chart: 'bar', data: { labels: ['a', 'b'], values: [1, 2.5] }, options: { legend: false } }],
+    [
+      '14',
+      'custom_chart',
+      { chart: 'bar', data: { labels: ['a', 'b'], values: [1, 2.5] }, options: { legend: false } },
+    ],
   ])('seed %s: a %s is kept with its type and props as they came', (_, type, props) => {
     const { push, held } = anAttempt();
     push(say(type, props));

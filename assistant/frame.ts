@@ -1,0 +1,235 @@
+import {
+  canonicalJson,
+  isIncomplete,
+  json,
+  parse,
+  turnError,
+  type Assignment,
+  type Json,
+  type JsonObject,
+  type OpInput,
+  type Step,
+  type StepType,
+} from '../protocol/index.js';
+import { AssistantError, turnErrorOf } from './assistant-error.js';
+import { CALL_PATH, RecordedSteps } from './recorded-steps.js';
+import { Scope, scopeOf, within } from './scope.js';
+import type { Sink } from './sink.js';
+import { SpaceMirror } from './space.js';
+import { StandingMessages } from './standing.js';
+import { addUsage } from './usage.js';
+
+/** Time as an assistant needs it. */
+export interface AssistantClock {
+  after(ms: number, callback: () => void): { cancel(): void };
+}
+
+export interface FrameNeeds {
+  readonly assignment: Assignment;
+  readonly sink: Sink;
+  readonly abortSignal: AbortSignal;
+  /** Makes an id that is unique in the world. */
+  readonly newId: () => string;
+  readonly clock: AssistantClock;
+}
+
+/** How a step is matched with what an earlier attempt recorded in its place. */
+export type StepMatch = 'input' | 'type';
+
+export interface StepRun {
+  readonly type: StepType;
+  readonly input: unknown;
+  readonly run: (input: Json, step: RunningStep) => unknown;
+  readonly match?: StepMatch;
+  /** Metadata of a step that begins for the first time. */
+  readonly metadata?: () => JsonObject;
+}
+
+export interface RunningStep {
+  readonly metadata: JsonObject;
+}
+
+/** What a step started from and what came of it, now or in an earlier attempt. */
+export interface StepResult {
+  readonly input: Json;
+  readonly output: Json;
+}
+
+/** One run of an assistant on one frame: its steps, those of earlier attempts, its space and its usage. */
+export class AssistantFrame {
+  readonly space: SpaceMirror;
+  readonly standing: StandingMessages;
+  readonly #root = new Scope(this, null, '');
+  readonly #recorded: RecordedSteps;
+  #usage: JsonObject | null = null;
+
+  constructor(readonly needs: FrameNeeds) {
+    const { assignment } = needs;
+    const push = (ops: readonly OpInput[]): Promise<void> => this.push(ops);
+    this.#recorded = new RecordedSteps(assignment);
+    this.standing = new StandingMessages(assignment, push);
+    this.space = new SpaceMirror({
+      initial: assignment.space,
+      push,
+      isPast: () => this.#recorded.hasLater(this.scope.path, this.scope.begun),
+    });
+  }
+
+  /** Where what the code does now belongs. */
+  get scope(): Scope {
+    return scopeOf(this.#root);
+  }
+
+  /** Tokens used by this frame and by those that it called, in all attempts. */
+  get usage(): JsonObject | null {
+    return this.#usage;
+  }
+
+  addUsage(usage: Json): void {
+    this.#usage = addUsage(this.#usage, usage);
+  }
+
+  push(ops: readonly OpInput[]): Promise<void> {
+    return this.needs.sink.push(ops);
+  }
+
+  /** Settles as the promise does, or rejects as soon as the turn is stopped: whatever hangs is left behind. */
+  abortable<T>(promise: Promise<T>): Promise<T> {
+    const { abortSignal } = this.needs;
+    return new Promise<T>((resolve, reject) => {
+      const abort = (): void => reject(abortSignal.reason as Error);
+      if (abortSignal.aborted) abort();
+      abortSignal.addEventListener('abort', abort, { once: true });
+      promise.then(resolve, reject).finally(() => abortSignal.removeEventListener('abort', abort));
+    });
+  }
+
+  /** Resolves after `ms`, or when `until` fires; rejects when the turn is stopped. */
+  wait(ms: number, until?: AbortSignal): Promise<void> {
+    const { abortSignal, clock } = this.needs;
+    return new Promise<void>((resolve, reject) => {
+      const settle = (how: () => void) => (): void => {
+        timer.cancel();
+        abortSignal.removeEventListener('abort', stop);
+        until?.removeEventListener('abort', end);
+        how();
+      };
+      const stop = settle(() => reject(abortSignal.reason as Error));
+      const end = settle(resolve);
+      const timer = clock.after(ms, end);
+      abortSignal.addEventListener('abort', stop);
+      until?.addEventListener('abort', end);
+      if (abortSignal.aborted) stop();
+      else if (until?.aborted) end();
+    });
+  }
+
+  /**
+   * Runs a step, or gives what it came to in an earlier attempt: a completed one is not run again, an incomplete one runs
+   * again under its id (TRN-9).
+   *
+   * @throws {AssistantError} `resume_mismatch`: another step was recorded here; or what a step threw whose caller went on
+   */
+  async step(wanted: StepRun): Promise<StepResult> {
+    const scope = this.scope;
+    const path = scope.nextPath();
+    const given = parse(json, wanted.input ?? null, ['input']);
+    const recorded = this.#recorded.at(path);
+    const input = recorded ? inputOf(recorded, wanted, given, path) : given;
+    if (recorded && !isIncomplete(recorded)) return { input, output: recorded.output };
+    if (recorded?.metadata?.['handled'] === true) throw errorOf(recorded);
+    const metadata = recorded?.metadata ?? { ...wanted.metadata?.(), [CALL_PATH]: path };
+    const stepId = recorded?.stepId ?? this.needs.newId();
+    await this.push([...passed(scope), { op: 'step.start', stepId, type: wanted.type, input, metadata }]);
+    const output = await this.#run(wanted, new Scope(this, stepId, path), { input, metadata }, scope);
+    return { input, output };
+  }
+
+  async #run(wanted: StepRun, own: Scope, { input, metadata }: RunInput, above: Scope): Promise<Json> {
+    const stepId = own.stepId as string;
+    let output: Json;
+    try {
+      const running = within(own, async () => wanted.run(input, { metadata }));
+      output = parse(json, (await this.abortable(running)) ?? null, ['output']);
+    } catch (error) {
+      await this.#failed(own, stepId, error);
+      above.failed.set(stepId, error);
+      throw error;
+    }
+    await this.push([...passed(own), { op: 'step.end', stepId, status: 'completed', output }]);
+    return output;
+  }
+
+  /** The step has failed; when the turn has ended, its end says how. */
+  async #failed(own: Scope, stepId: string, error: unknown): Promise<void> {
+    if (this.needs.abortSignal.aborted) return;
+    const ended: OpInput = { op: 'step.end', stepId, status: 'failed', error: { ...turnErrorOf(error) } };
+    // What the step threw says more than that it could not be recorded.
+    await this.push([...notPassed(own, error), ended]).catch(() => undefined);
+  }
+
+  /** The steps that failed and whose caller went on all the same (TRN-9), now that something follows them. */
+  goOn(): OpInput[] {
+    const scope = this.scope;
+    return scope.failed.size === 0 ? [] : passed(scope);
+  }
+
+  /** The run has come to its end without an error. */
+  async finish(): Promise<void> {
+    const handled = passed(this.#root);
+    if (handled.length > 0) await this.push(handled);
+    await this.standing.finish();
+  }
+
+  /** The run has thrown. */
+  async fail(error: unknown): Promise<void> {
+    const ops = notPassed(this.#root, error);
+    if (ops.length > 0 && !this.needs.abortSignal.aborted) await this.push(ops).catch(() => undefined);
+  }
+}
+
+interface RunInput {
+  readonly input: Json;
+  readonly metadata: JsonObject;
+}
+
+const mark = (stepId: string, handled: boolean): OpInput => ({
+  op: 'step.end',
+  stepId,
+  status: 'failed',
+  metadata: { handled },
+});
+
+/** Whoever goes on after a failed step has dealt with it: it is not run again. */
+function passed(scope: Scope): OpInput[] {
+  const ops = [...scope.failed.keys()].map((stepId) => mark(stepId, true));
+  for (const [stepId, error] of scope.failed) scope.passed.set(stepId, error);
+  scope.failed.clear();
+  return ops;
+}
+
+/** Unless it was a parallel branch that went on: then what the failed step threw comes out above. */
+function notPassed(scope: Scope, error: unknown): OpInput[] {
+  const wrong = [...scope.passed].filter(([, thrown]) => thrown === error).map(([stepId]) => stepId);
+  for (const stepId of wrong) scope.passed.delete(stepId);
+  return wrong.map((stepId) => mark(stepId, false));
+}
+
+/** What a step that was recorded before starts from. @throws {AssistantError} `resume_mismatch` */
+function inputOf(recorded: Step, wanted: StepRun, given: Json, path: string): Json {
+  const isSame =
+    recorded.type === wanted.type &&
+    (wanted.match === 'type' || canonicalJson(recorded.input) === canonicalJson(given));
+  if (isSame) return recorded.input;
+  const what = recorded.type === wanted.type ? `another input` : `type ${recorded.type}, not ${wanted.type}`;
+  throw new AssistantError(
+    'resume_mismatch',
+    `Step ${path} of this frame was recorded with ${what}: a run that is resumed must make the same steps in the same order.`,
+  );
+}
+
+/** What a failed step had thrown, as it was recorded. */
+function errorOf({ error }: Step): AssistantError {
+  const { code, message } = parse(turnError, error ?? 'the step failed');
+  return new AssistantError(code, message);
+}

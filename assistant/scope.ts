@@ -1,0 +1,41 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/**
+ * Where what an assistant does now belongs: an open step, or the frame itself. It follows the calls of the code that runs,
+ * through awaits and parallel branches (docs/decisions/0051-scopes.md), so that a message goes to the step that sends it
+ * and parallel steps never take each other's.
+ */
+export class Scope {
+  /** Steps begun directly below. */
+  begun = 0;
+  /** Steps directly below that failed, with what they threw: nobody knows yet whether their caller goes on. */
+  readonly failed = new Map<string, unknown>();
+  /** Failed ones whose caller seems to have gone on. */
+  readonly passed = new Map<string, unknown>();
+
+  constructor(
+    /** Whose scope it is: scopes of a caller are around those of what it calls in the same process. */
+    readonly frame: object,
+    /** null in the frame itself. */
+    readonly stepId: string | null,
+    /** Place among the calls: `2.1` is the first step within the second; empty for the frame. */
+    readonly path: string,
+  ) {}
+
+  /** The place of the next step below: the same in every attempt of the same code. */
+  nextPath(): string {
+    this.begun += 1;
+    return this.path === '' ? String(this.begun) : `${this.path}.${this.begun}`;
+  }
+}
+
+const scopes = new AsyncLocalStorage<Scope>();
+
+/** Runs code within a scope. */
+export const within = <T>(scope: Scope, run: () => T): T => scopes.run(scope, run);
+
+/** The scope of the code that runs; `root` outside every step of its frame. */
+export function scopeOf(root: Scope): Scope {
+  const scope = scopes.getStore();
+  return scope?.frame === root.frame ? scope : root;
+}
