@@ -1,6 +1,7 @@
 import type { Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { createChat } from '../assistant/chat.js';
 import { echo } from '../assistant/echo.js';
 import type { Assistant } from '../assistant/assistant.js';
 import { loadAssistantModules } from './adapters/assistant-modules.js';
@@ -89,7 +90,7 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
     maxBytes: config.logMaxBytes,
     maxTotalBytes: config.logMaxTotalBytes,
   });
-  const assistants = [echo, ...fromModules, ...(options.assistants ?? [])];
+  const assistants = [echo, ...chatOf(config), ...fromModules, ...(options.assistants ?? [])];
   const { env, agents } = createEnvironment({
     clock,
     ids,
@@ -203,6 +204,10 @@ export async function migrateDatabase(config: Config): Promise<readonly string[]
     claim.release();
   }
 }
+
+/** The assistant that the settings describe, where they name a model. */
+const chatOf = ({ model, openaiBaseUrl, openaiApiKey }: Config): Assistant[] =>
+  model === undefined ? [] : [createChat({ baseUrl: openaiBaseUrl, apiKey: openaiApiKey, model })];
 
 /** @throws {ConfigError} a module that cannot be loaded, or exports no assistant */
 function assistantsOf({ assistants }: Config): Promise<Assistant[]> {

@@ -55,11 +55,8 @@ const list = (meaning: string) =>
     )
     .default([])
     .meta({ description: meaning });
-const webAddress = (meaning: string) =>
-  z
-    .url({ protocol: /^https?$/, error: 'expected an http or https address' })
-    .optional()
-    .meta({ description: meaning });
+const address = z.url({ protocol: /^https?$/, error: 'expected an http or https address' });
+const webAddress = (meaning: string) => address.optional().meta({ description: meaning });
 
 /** `*` would let every page on the internet act as the user in whose browser it is open. */
 const isOrigin = (text: string): boolean =>
@@ -100,6 +97,11 @@ const settings = z.object({
   ALLOW_POLLING: flag('`1` allows HTTP long-polling where WebSocket does not pass; it needs sticky routing.'),
 
   ASSISTANTS: list('Modules of in-process assistants, comma-separated paths.'),
+  MODEL: word('Name of a model: with it the server has an assistant `chat`, which streams what that model says.'),
+  OPENAI_BASE_URL: address
+    .default('https://api.openai.com/v1')
+    .meta({ description: 'Where `MODEL` is served: any API of the OpenAI form.' }),
+  OPENAI_API_KEY: word('The key for it.'),
   LOG_LEVEL: z
     .enum(LOG_LEVELS, { error: `expected one of ${LOG_LEVELS.join(', ')}` })
     .default('info')
