@@ -10,7 +10,7 @@ import {
   type Turn,
 } from '../protocol/index.js';
 import { any, delegate, race, type CallAnswer, type CallRequest, type DelegateInput } from './delegate.js';
-import { AssistantFrame, type FrameNeeds, type StepMatch } from './frame.js';
+import { AssistantFrame, type FrameNeeds, type StepMatch, type StepRun } from './frame.js';
 import type { Space } from './space.js';
 
 /** A message as an assistant writes it; a plain string stands for a text. */
@@ -139,6 +139,12 @@ export const frameOf = (ctx: Context): AssistantFrame => frames.get(ctx) as Assi
 const asMessage = (draft: MessageDraft) =>
   typeof draft === 'string' ? { type: 'text', props: { content: draft } } : draft;
 
+/** Whoever does not wait for what he asked does not hear of its refusal; the process goes on. */
+function quiet<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined);
+  return promise;
+}
+
 export function createContext(needs: FrameNeeds): Context {
   const { assignment, abortSignal } = needs;
   const { turn, chat, input, history, resume } = assignment;
@@ -146,6 +152,17 @@ export function createContext(needs: FrameNeeds): Context {
   const ask = (request: CallRequest) => delegate(frame, { show: false, ...request });
   const change = (op: Parameters<typeof frame.standing.change>[0]): Promise<void> =>
     frame.standing.change(op) ?? frame.push([op]);
+  const step = async (run: StepRun) => frame.step({ ...run, type: parse(stepTypeSchema, run.type, ['type']) });
+  const send = async (draft: MessageDraft): Promise<string> => {
+    const op = { op: 'send', ...asMessage(draft) } as const;
+    const { stepId } = frame.scope;
+    const handled = frame.goOn();
+    if (handled.length > 0) await frame.push(handled);
+    if (stepId === null && op.stepId === undefined) return frame.standing.send({ ...op, stepId });
+    const messageId = op.messageId ?? needs.newId();
+    await frame.push([{ stepId, ...op, messageId }]);
+    return messageId;
+  };
   const ctx: Context = {
     turn,
     chat,
@@ -156,16 +173,7 @@ export function createContext(needs: FrameNeeds): Context {
     space: frame.space,
     abortSignal,
     history: () => history,
-    async send(draft) {
-      const op = { op: 'send', ...asMessage(draft) } as const;
-      const { stepId } = frame.scope;
-      const handled = frame.goOn();
-      if (handled.length > 0) await frame.push(handled);
-      if (stepId === null && op.stepId === undefined) return frame.standing.send({ ...op, stepId });
-      const messageId = op.messageId ?? needs.newId();
-      await frame.push([{ stepId, ...op, messageId }]);
-      return messageId;
-    },
+    send: (draft) => quiet(send(draft)),
     append: (messageId, text, path) =>
       change({ op: 'append', messageId, text, ...(path === undefined ? {} : { path }) }),
     replace: (messageId, draft) => {
@@ -177,16 +185,14 @@ export function createContext(needs: FrameNeeds): Context {
     set: (messageId, path, value) => change({ op: 'set', messageId, path, value }),
     end: (messageId) => change({ op: 'end', messageId }),
     signal: (name, data = null) => frame.push([{ op: 'signal', name, data }]),
-    async step(type, given, run, { match = 'input' } = {}) {
-      const { output } = await frame.step({ type: parse(stepTypeSchema, type, ['type']), input: given, run, match });
-      return output as never;
-    },
-    delegate: async (assistantId, messages) => (await delegate(frame, { assistantId, messages, show: true })).output,
-    call: (assistantId, messages, options) => ask({ assistantId, messages, ...options }),
-    callAll: (requests) => Promise.all(requests.map(ask)),
-    callAny: (requests) => any(frame, requests),
-    callRace: (requests) => race(frame, requests),
-    wait: (ms, until) => frame.wait(ms, until),
+    step: (type, given, run, { match = 'input' } = {}) =>
+      quiet(step({ type, input: given, run, match }).then(({ output }) => output as never)),
+    delegate: (assistantId, messages) => quiet(ask({ assistantId, messages, show: true }).then(({ output }) => output)),
+    call: (assistantId, messages, options) => quiet(ask({ assistantId, messages, ...options })),
+    callAll: (requests) => quiet(Promise.all(requests.map(ask))),
+    callAny: (requests) => quiet(any(frame, requests)),
+    callRace: (requests) => quiet(race(frame, requests)),
+    wait: (ms, until) => quiet(frame.wait(ms, until)),
     addUsage: (usage) => frame.addUsage(usage),
   };
   frames.set(ctx, frame);

@@ -1,4 +1,4 @@
-// Serves the assistant `counter` from outside the server:
+// Serves the assistant `counter` from outside the server, and has `echo`, which runs inside it, say the answer:
 //
 //     npx tsx examples/remote-agent.ts
 //     npx turnstream say sums "one two three" --assistant counter
@@ -6,30 +6,15 @@ import { attachAgent, defineAssistant } from 'turnstream/agent';
 
 const counter = defineAssistant({
   assistantId: 'counter',
-  name: 'Word counter',
   async run(ctx) {
-    const texts = ctx.input.map(({ props }) => (typeof props['content'] === 'string' ? props['content'] : ''));
-    const words = texts.join(' ').split(/\s+/).filter(Boolean);
-    const messageId = await ctx.send('');
-    for (const [index, word] of words.entries()) {
-      if (ctx.abortSignal.aborted) return;
-      await ctx.append(messageId, `${index + 1}. ${word}\n`);
-    }
-    await ctx.append(messageId, `${words.length} words.`);
-    await ctx.end(messageId);
+    const text = ctx.input.map(({ props }) => JSON.stringify(props['content'])).join(' ');
+    const count = await ctx.step('tool', { text }, () => text.split(/\s+/).length); // counted once, also when resumed
+    await ctx.delegate('echo', `I count ${count} words.`);
+    return { count };
   },
 });
 
-const agent = attachAgent({
-  url: process.env['TURNSTREAM_URL'] ?? 'http://127.0.0.1:3000',
-  agentId: 'counter-1',
-  assistants: [counter],
-});
-
-agent.state.subscribe(() => {
-  const { attached, running } = agent.state.getSnapshot();
-  console.log(attached ? `attached, ${running} running` : 'not attached');
-});
-
-// Lets what runs come to its end, then leaves.
-process.once('SIGINT', () => void agent.close());
+const url = process.env['TURNSTREAM_URL'] ?? 'http://127.0.0.1:3000';
+const agent = attachAgent({ url, agentId: 'counter-1', assistants: [counter] });
+agent.state.subscribe(() => console.log(agent.state.getSnapshot().attached ? 'attached' : 'not attached'));
+process.once('SIGINT', () => void agent.close()); // what runs may come to its end

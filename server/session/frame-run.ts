@@ -29,6 +29,8 @@ export function handOver(
   place.begin(frameRun(session, live, frame, place.holder, again));
 }
 
+const APPLIED = Promise.resolve();
+
 /** A frame as its host sees it: whatever comes once another holds it, or it has ended, is refused. */
 export function frameRun(
   session: ChatSession,
@@ -44,11 +46,19 @@ export function frameRun(
     attempt: live.turn.attempt,
     // Null only for a turn that its agent opened: nobody assigns that frame.
     assignment: frame.assignment as Assignment,
-    apply: async (ops) => {
-      if (!isMine()) throw new ChatError('turn_ended');
-      pushOps(session, live, frame, ops);
+    // Not async: most ops are tokens, and a promise more for each of them is a tenth of what a token costs.
+    apply: (ops) => {
+      try {
+        if (!isMine()) throw new ChatError('turn_ended');
+        pushOps(session, live, frame, ops);
+      } catch (error) {
+        const refused = Promise.reject<void>(error instanceof Error ? error : new Error(String(error)));
+        // An assistant that does not wait for what it does must not end the process.
+        refused.catch(() => undefined);
+        return refused;
+      }
       const { journal } = session.env;
-      if (!journal.healthy) await journal.writable();
+      return journal.healthy ? APPLIED : journal.writable();
     },
     delegate: async (call) => {
       if (!isMine() || !live.isRunning) throw new ChatError('turn_ended');

@@ -4,6 +4,7 @@ import {
   type AgentArgs,
   type AgentCommandName,
   type AgentResult,
+  type Json,
   type JsonObject,
 } from '../../../protocol/index.js';
 import type { AgentConnection, AgentDirectory } from '../agent-directory.js';
@@ -158,6 +159,8 @@ export function createAgentDesk(env: Environment, sessions: Sessions, agents: Ag
       const { session, live, frame } = met.held;
       const answer = openCall(session, live, frame, args).then((answer): AgentResult<'turn:delegate'> => {
         const { usage = null, messages, ...rest } = answer;
+        // Kept for a repetition; there was room for them while the call was open.
+        live.answerBytes += jsonBytes(messages as unknown as Json);
         return { ...rest, usage, messages: [...messages] };
       });
       return answered(met.held, args.seq, answer);

@@ -1,0 +1,30 @@
+import { onTestFinished } from 'vitest';
+import type { Message, Step } from '../../protocol/index.js';
+import { rows } from '../harness/lock.js';
+import { clientOf, messagesOf, opened, textOf } from '../harness/sdk.js';
+import type { AssistantScene } from './assistant-hosts.js';
+
+/** Nothing, for ever: what hangs until its turn is stopped. */
+export const forever = (): Promise<never> => new Promise(() => undefined);
+
+/** The assistant messages of the chat as a follower sees them, moment by moment. */
+export async function shown(scene: AssistantScene): Promise<{ readonly moments: string[][]; messages(): Message[] }> {
+  const chat = await opened(clientOf(scene.url), scene.chatId);
+  const messages = (): Message[] => messagesOf(chat).filter(({ role }) => role === 'assistant');
+  const moments: string[][] = [];
+  const look = (): void => {
+    const texts = messages().map(textOf);
+    if (JSON.stringify(texts) !== JSON.stringify(moments.at(-1))) moments.push(texts);
+  };
+  look();
+  onTestFinished(chat.view.subscribe(look));
+  return { moments, messages };
+}
+
+/** Type, status and input of each step, in order. */
+export const outline = (steps: readonly Step[]): [type: string, status: string, input: unknown][] =>
+  steps.map(({ type, status, input }) => [type, status, input]);
+
+/** What the database holds of a chat's messages, whatever it shows. */
+export const storedProps = (dataDir: string): unknown[] =>
+  rows(dataDir, 'SELECT props FROM agent_message ORDER BY sequence').map(({ props }) => JSON.parse(String(props)));
