@@ -8,7 +8,8 @@ import {
   type Message,
 } from '../protocol/index.js';
 import { AssistantError } from './assistant-error.js';
-import type { AssistantFrame, RunningStep } from './frame.js';
+import type { AssistantFrame } from './frame.js';
+import type { DelegateCall } from './sink.js';
 
 /** The metadata key of a delegate step that names the stack it calls. */
 export const CHILD_STACK = 'childStackId';
@@ -31,31 +32,41 @@ export interface CallAnswer {
   readonly messages: readonly Message[];
 }
 
-/** Recorded under a step of type `delegate`: an answer that was given is not asked for again. @throws {AssistantError} as the called one failed */
-export async function delegate(frame: AssistantFrame, request: Required<CallRequest>): Promise<CallAnswer> {
+/**
+ * Recorded under a step of type `delegate`: an answer that was given is not asked for again.
+ *
+ * @param asked is told the stack that is called
+ * @throws {AssistantError} as the called one failed
+ */
+export async function delegate(
+  frame: AssistantFrame,
+  request: Required<CallRequest>,
+  asked: (stackId: string) => void = () => undefined,
+): Promise<CallAnswer> {
   const { assistantId, show } = request;
   const messages = inputOf(request.messages);
   const { output } = await frame.step({
     type: 'delegate',
     input: { assistantId, messages, ...(show ? {} : { show }) },
     metadata: () => ({ [CHILD_STACK]: frame.needs.newId() }),
-    run: (_, step) => ask(frame, { assistantId, messages, show }, step),
+    run: (_, { metadata }) => {
+      const childStackId = metadata[CHILD_STACK] as string;
+      asked(childStackId);
+      return ask(frame, { assistantId, input: messages, childStackId, show });
+    },
   });
   const { response = null, said = [], usage = null } = output as { response?: Json; said?: Message[]; usage?: Json };
   frame.addUsage(usage);
   return { assistantId, output: response, messages: said };
 }
 
-async function ask(
-  frame: AssistantFrame,
-  call: { readonly assistantId: string; readonly messages: InputMessage[]; readonly show: boolean },
-  { metadata }: RunningStep,
-): Promise<JsonObject> {
-  const { assistantId, messages, show } = call;
-  const childStackId = metadata[CHILD_STACK] as string;
-  const answer = await frame.needs.sink.delegate({ assistantId, input: messages, childStackId, show });
+async function ask(frame: AssistantFrame, call: DelegateCall): Promise<JsonObject> {
+  const { assistantId, show } = call;
+  const answer = await frame.needs.sink.delegate(call);
   frame.space.load(answer.space);
   if (answer.status !== 'completed') {
+    // What was used was used; the step's output, which says so otherwise, there will not be.
+    frame.addUsage(answer.usage);
     const { code, message } = answer.error ?? { code: answer.status, message: `it was ${answer.status}` };
     throw new AssistantError(code, `${assistantId}: ${message}`);
   }
@@ -94,9 +105,30 @@ async function oneOf(
   const { output } = await frame.step({
     type: 'delegate',
     input: { [kind]: requests.map(({ assistantId, messages }) => ({ assistantId, messages: inputOf(messages) })) },
-    run: () => choose(requests.map((request) => delegate(frame, { show: false, ...request }))),
+    run: () => firstOf(frame, requests, choose),
   });
   return output as unknown as CallAnswer;
+}
+
+/** Once there is an answer the other calls are ended, wherever they run. */
+async function firstOf(
+  frame: AssistantFrame,
+  requests: readonly CallRequest[],
+  choose: (calls: Promise<CallAnswer>[]) => Promise<CallAnswer>,
+): Promise<CallAnswer> {
+  const open = new Set<string>();
+  const calls = requests.map((request) => {
+    let stackId = '';
+    const call = delegate(frame, { show: false, ...request }, (called) => open.add((stackId = called)));
+    return call.finally(() => open.delete(stackId));
+  });
+  try {
+    return await choose(calls);
+  } finally {
+    // They end at once, and so before this step: it has gone on without them.
+    await frame.push([...open].map((stackId) => ({ op: 'delegate.end', stackId })));
+    await Promise.allSettled(calls);
+  }
 }
 
 function inputOf(messages: DelegateInput): InputMessage[] {

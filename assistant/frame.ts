@@ -210,9 +210,20 @@ function passed(scope: Scope): OpInput[] {
 
 /** Unless it was a parallel branch that went on: then what the failed step threw comes out above. */
 function notPassed(scope: Scope, error: unknown): OpInput[] {
-  const wrong = [...scope.passed].filter(([, thrown]) => thrown === error).map(([stepId]) => stepId);
+  const reasons = reasonsOf(error);
+  const wrong = [...scope.passed].filter(([, thrown]) => reasons.has(thrown)).map(([stepId]) => stepId);
   for (const stepId of wrong) scope.passed.delete(stepId);
   return wrong.map((stepId) => mark(stepId, false));
+}
+
+/** An error and what it was made of: what was caught and is thrown on within another one was not dealt with. */
+function reasonsOf(error: unknown): ReadonlySet<unknown> {
+  const reasons = new Set([error]);
+  for (const reason of reasons) {
+    if (reason instanceof Error && reason.cause !== undefined) reasons.add(reason.cause);
+    if (reason instanceof AggregateError) for (const inner of reason.errors as unknown[]) reasons.add(inner);
+  }
+  return reasons;
 }
 
 /** What a step that was recorded before starts from. @throws {AssistantError} `resume_mismatch` */

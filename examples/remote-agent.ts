@@ -7,8 +7,9 @@ import { attachAgent, defineAssistant } from 'turnstream/agent';
 const counter = defineAssistant({
   assistantId: 'counter',
   async run(ctx) {
-    const text = ctx.input.map(({ props }) => JSON.stringify(props['content'])).join(' ');
-    const count = await ctx.step('tool', { text }, () => text.split(/\s+/).length); // counted once, also when resumed
+    const text = ctx.input.map(({ props }) => (typeof props['content'] === 'string' ? props['content'] : '')).join(' ');
+    // A step is done once, also where the turn is resumed.
+    const count = await ctx.step('tool', { text }, () => text.split(/\s+/).filter(Boolean).length);
     await ctx.delegate('echo', `I count ${count} words.`);
     return { count };
   },

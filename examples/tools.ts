@@ -33,7 +33,11 @@ const temperature = tool({
   timeoutMs: 5_000,
   onError: 'tell',
   async execute({ latitude, longitude }, _ctx, { abortSignal }) {
-    const query = new URLSearchParams({ latitude: `${latitude}`, longitude: `${longitude}`, current: 'temperature_2m' });
+    const query = new URLSearchParams({
+      latitude: `${latitude}`,
+      longitude: `${longitude}`,
+      current: 'temperature_2m',
+    });
     const response = await fetch(`${WEATHER_URL}?${query}`, { signal: abortSignal });
     if (!response.ok) throw new WeatherError(response.status);
     const { current } = (await response.json()) as { current: { temperature_2m: number } };

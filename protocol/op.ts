@@ -72,6 +72,8 @@ export const op = z.discriminatedUnion('op', [
   }),
   z.object({ op: z.literal('space.set'), key: spaceKey, value: json }),
   z.object({ op: z.literal('space.delete'), key: spaceKey }),
+  /** Ends a call of this frame whose answer is not wanted any more: interrupted. One that has ended stays as it is. */
+  z.object({ op: z.literal('delegate.end'), stackId: agentMadeId }),
   z.object({ op: z.literal('signal'), name: signalName, data: json }),
 ]);
 export type Op = z.infer<typeof op>;

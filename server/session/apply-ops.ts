@@ -56,7 +56,7 @@ const withIndex = (error: ChatError, index: number): ChatError =>
 function applyOp(scene: OpScene, op: Op, undo: Undo): Effect[] {
   const effects = effectsOf(scene, op, undo);
   // What is not shown leads to steps alone.
-  return scene.frame.aside ? effects.filter(({ kind }) => kind === 'step') : effects;
+  return scene.frame.aside ? effects.filter(({ kind }) => kind === 'step' || kind === 'cancel') : effects;
 }
 
 function effectsOf(scene: OpScene, op: Op, undo: Undo): Effect[] {
@@ -85,9 +85,18 @@ function effectsOf(scene: OpScene, op: Op, undo: Undo): Effect[] {
     case 'space.delete':
       steps.deleteSpace(op.key, undo);
       return [];
+    case 'delegate.end':
+      return [cancelled(scene, op.stackId)];
     case 'signal':
       return [{ kind: 'signal', name: op.name, data: op.data }];
   }
+}
+
+/** @throws {ChatError} `bad_request`: no call of this frame */
+function cancelled({ live, frame }: OpScene, stackId: string): Effect {
+  if (live.frames.get(stackId)?.place.stackParentId !== frame.stackId)
+    throw new ChatError('bad_request', 'There is no such call in this frame.', { details: { path: 'stackId' } });
+  return { kind: 'cancel', stackId };
 }
 
 /** Props are an object: only an object merges into them. */

@@ -104,6 +104,7 @@ export function pushOps(session: ChatSession, live: LiveTurn, frame: Frame, ops:
     ops,
   );
   session.publish(effects, live);
+  for (const effect of effects) if (effect.kind === 'cancel') cancelCall(session, live, effect.stackId);
   // Who hears that a step has completed may rely on it: what it did is not done twice.
   if (effects.some((effect) => effect.kind === 'step' && effect.body.type === 'step.ended'))
     session.env.journal.commit();
@@ -175,6 +176,18 @@ async function beginChild(
   handOver(session, live, child, place, (refusing) =>
     seekChildHost(session, live, child, withRefusing(avoid, refusing)),
   );
+}
+
+/** The caller does not want the answer any more. */
+function cancelCall(session: ChatSession, live: LiveTurn, stackId: string): void {
+  const child = live.frames.get(stackId);
+  if (!child || child.result) return;
+  child.holder?.abort('not_wanted');
+  endChild(session, live, child, {
+    status: 'interrupted',
+    output: null,
+    error: { code: 'interrupted', message: 'The caller took another answer.' },
+  });
 }
 
 /** Ends a call: its calls end with it, its messages are closed, its steps get their last status. */

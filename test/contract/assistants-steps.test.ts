@@ -144,7 +144,7 @@ describe.each(hosts)('$name', ({ host }) => {
     const steps = await scene.steps(requestId);
     const rootStack = steps[0]?.stackId;
     const childStack = byInput(steps, 'in the child')?.stackId;
-    const asks = { assistantId: 'child', messages: [{ type: 'text', props: { content: 'hi' } }], show: true };
+    const asks = { assistantId: 'child', messages: [{ type: 'text', props: { content: 'hi' } }] };
     expect(
       steps.map(({ sequence, type, input, stackId, stackParentId, stackDepth, assistantId }) => [
         sequence,
@@ -196,8 +196,10 @@ describe.each(hosts)('$name', ({ host }) => {
       throw Object.assign(new Error('no child'), { code: 'no_child' });
     });
     const root = assistant('root', async (ctx) => {
-      const tried = async (work: Promise<unknown>): Promise<void> =>
-        void (await work.catch((error: { code: string; message: string }) => caught.push([error.code, error.message])));
+      const tried = async (work: Promise<unknown>): Promise<void> => {
+        const keep = ({ code = 'error', message }: Error & { code?: string }): unknown => caught.push([code, message]);
+        await work.catch(keep);
+      };
       await tried(
         ctx.step('tool', 'a', () => {
           ran.push('a');
@@ -264,18 +266,17 @@ describe.each(hosts)('$name', ({ host }) => {
     const ran: string[] = [];
     let hang = true;
     const worker = assistant('worker', async (ctx) => {
-      const branch = (name: string): Promise<null> =>
+      const branch = (name: string, first?: Promise<unknown>): Promise<null> =>
         ctx.step('tool', name, async () => {
           ran.push(name);
           await ctx.send(`${name} ${ctx.turn.attempt}`);
-          if (!hang || name === 'done') return;
+          if (!hang || name.startsWith('done')) return;
           if (name === 'slow') await forever();
-          await until(async () => byInput(await steps(), 'done')?.status === 'completed', 'the sibling');
+          await first;
           throw new Error('one failed');
         });
-      await Promise.all(
-        ['done', 'slow', 'bad', 'done too'].map((name) => (name === 'done too' ? branch('done') : branch(name))),
-      );
+      const done = [branch('done'), branch('done too')];
+      await Promise.all([...done, branch('slow'), branch('bad', Promise.all(done))]);
     });
     const scene = await host([worker]);
     const { requestId, turn } = await scene.start('worker', 'go');
@@ -283,15 +284,15 @@ describe.each(hosts)('$name', ({ host }) => {
     expect(await turn).toMatchObject({ status: 'failed', error: { message: 'one failed' } });
     expect((await steps()).map(({ input, status }) => [input, status])).toEqual([
       ['done', 'completed'],
+      ['done too', 'completed'],
       ['slow', 'failed'],
       ['bad', 'failed'],
-      ['done', 'completed'],
     ]);
     hang = false;
     ran.length = 0;
     expect((await scene.resume(requestId)).status).toBe('completed');
     expect(ran.sort()).toEqual(['bad', 'slow']);
-    expect((await scene.answers(requestId)).sort()).toEqual(['bad 2', 'done 1', 'done 1', 'slow 2']);
+    expect((await scene.answers(requestId)).sort()).toEqual(['bad 2', 'done 1', 'done too 1', 'slow 2']);
   });
 
   test('a completed step stays completed, whatever becomes of its turn', async () => {

@@ -126,28 +126,3 @@ describe('the README’s snippets run', () => {
     expect([...BLOCKS.keys()].sort()).toEqual([...tried].sort());
   });
 });
-
-describe('the examples run', () => {
-  const tsx = (file: string, rest = ''): string => `exec node --import tsx ${join('examples', file)} ${rest}`;
-
-  test('node-client.ts prints the answer', async () => {
-    const { env } = await setUp();
-    const client = new Shell(tsx('node-client.ts', '"good morning"'), { cwd: ROOT, env });
-    expect(await client.ended()).toBe(0);
-    expect(client.output).toBe('good morning\n(completed)\n');
-  });
-
-  test('remote-agent.ts answers, and leaves when it is told', async () => {
-    const { env } = await setUp();
-    const agent = new Shell(tsx('remote-agent.ts'), { cwd: ROOT, env });
-    await agent.shows('attached, 0 running');
-    const asked = new Shell('exec node dist/server/main.js say sums "one two three" --assistant counter', {
-      cwd: ROOT,
-      env,
-    });
-    expect(await asked.ended()).toBe(0);
-    expect(asked.output).toBe('1. one\n2. two\n3. three\n3 words.\n');
-    agent.signal('SIGINT');
-    expect(await agent.ended()).toBe(0);
-  });
-});

@@ -4,7 +4,6 @@ import {
   type AgentArgs,
   type AgentCommandName,
   type AgentResult,
-  type Json,
   type JsonObject,
 } from '../../../protocol/index.js';
 import type { AgentConnection, AgentDirectory } from '../agent-directory.js';
@@ -160,7 +159,7 @@ export function createAgentDesk(env: Environment, sessions: Sessions, agents: Ag
       const answer = openCall(session, live, frame, args).then((answer): AgentResult<'turn:delegate'> => {
         const { usage = null, messages, ...rest } = answer;
         // Kept for a repetition; there was room for them while the call was open.
-        live.answerBytes += jsonBytes(messages as unknown as Json);
+        live.answerBytes += jsonBytes([...messages]);
         return { ...rest, usage, messages: [...messages] };
       });
       return answered(met.held, args.seq, answer);

@@ -78,7 +78,7 @@ function scene(limits = DEFAULT_LIMITS) {
 }
 
 const bodies = (effects: readonly Effect[]): EventBody[] =>
-  effects.flatMap((effect) => (effect.kind === 'signal' ? [] : [effect.body]));
+  effects.flatMap((effect) => ('body' in effect ? [effect.body] : []));
 
 /** What a client makes of the events. */
 function folded(events: readonly EventBody[]): Message[] {
