@@ -17,13 +17,26 @@ export class AssistantError extends Error {
   }
 }
 
+/** Why an abort signal fires: an error that has the reason as its name, `stopped` or `agent_lost` for instance. */
+export function frameEnded(reason: string): Error {
+  const error = new Error(`The turn was ended: ${reason}.`);
+  error.name = reason;
+  return error;
+}
+
+const SILENT: TurnError = { code: 'error', message: 'the assistant failed' };
+
 /** Anything can be thrown; what people read of it is a code and a sentence. */
 export function turnErrorOf(thrown: unknown): TurnError {
-  if (thrown instanceof Error) {
+  try {
+    if (typeof thrown === 'string') return { code: 'error', message: readable(thrown) };
+    if (!(thrown instanceof Error)) return SILENT;
     const code = 'code' in thrown && typeof thrown.code === 'string' && thrown.code !== '' ? thrown.code : 'error';
     return { code: readable(code), message: readable(thrown.message || thrown.name) };
+  } catch {
+    // An error that cannot be read, by getters that throw, is an error all the same.
+    return SILENT;
   }
-  return { code: 'error', message: typeof thrown === 'string' ? readable(thrown) : 'the assistant failed' };
 }
 
 /** As the protocol takes it, however long or broken it is. */

@@ -131,10 +131,11 @@ export interface Context {
   addUsage(usage: Json): void;
 }
 
-const frames = new WeakMap<Context, AssistantFrame>();
+/** Known to every copy of this package in the process: an assistant may come with one of its own. */
+const FRAME = Symbol.for('turnstream.frame');
 
 /** The frame behind a context, for the parts of this room. */
-export const frameOf = (ctx: Context): AssistantFrame => frames.get(ctx) as AssistantFrame;
+export const frameOf = (ctx: Context): AssistantFrame => (ctx as Context & { readonly [FRAME]: AssistantFrame })[FRAME];
 
 const asMessage = (draft: MessageDraft) =>
   typeof draft === 'string' ? { type: 'text', props: { content: draft } } : draft;
@@ -150,8 +151,10 @@ export function createContext(needs: FrameNeeds): Context {
   const { turn, chat, input, history, resume } = assignment;
   const frame = new AssistantFrame(needs);
   const ask = (request: CallRequest) => delegate(frame, { show: false, ...request });
-  const change = (op: Parameters<typeof frame.standing.change>[0]): Promise<void> =>
-    frame.standing.change(op) ?? frame.push([op]);
+  const change = (op: Parameters<typeof frame.standing.change>[0]): Promise<void> => {
+    const followed = frame.standing.change(op);
+    return followed ? quiet(followed) : frame.push([op]);
+  };
   const step = async (run: StepRun) => frame.step({ ...run, type: parse(stepTypeSchema, run.type, ['type']) });
   const send = async (draft: MessageDraft): Promise<string> => {
     const op = { op: 'send', ...asMessage(draft) } as const;
@@ -195,6 +198,5 @@ export function createContext(needs: FrameNeeds): Context {
     wait: (ms, until) => quiet(frame.wait(ms, until)),
     addUsage: (usage) => frame.addUsage(usage),
   };
-  frames.set(ctx, frame);
-  return ctx;
+  return Object.assign(ctx, { [FRAME]: frame });
 }

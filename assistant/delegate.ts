@@ -1,4 +1,5 @@
 import {
+  assistantId as assistantIdSchema,
   isJsonObject,
   turnInput,
   parse,
@@ -43,7 +44,8 @@ export async function delegate(
   request: Required<CallRequest>,
   asked: (stackId: string) => void = () => undefined,
 ): Promise<CallAnswer> {
-  const { assistantId, show } = request;
+  const { show } = request;
+  const assistantId = parse(assistantIdSchema, request.assistantId, ['assistantId']);
   const messages = inputOf(request.messages);
   const { output } = await frame.step({
     type: 'delegate',

@@ -19,6 +19,9 @@ import { SpaceMirror } from './space.js';
 import { StandingMessages } from './standing.js';
 import { addUsage } from './usage.js';
 
+/** The metadata key of the tokens that a completed step and those below it used. */
+const USAGE = 'usage';
+
 /** Time as an assistant needs it. */
 export interface AssistantClock {
   after(ms: number, callback: () => void): { cancel(): void };
@@ -45,7 +48,9 @@ export interface StepRun {
   readonly metadata?: () => JsonObject;
 }
 
+/** A step as the code that runs it sees it. */
 export interface RunningStep {
+  readonly stepId: string;
   readonly metadata: JsonObject;
 }
 
@@ -86,7 +91,9 @@ export class AssistantFrame {
   }
 
   addUsage(usage: Json): void {
+    const { scope } = this;
     this.#usage = addUsage(this.#usage, usage);
+    scope.usage = addUsage(scope.usage, usage);
   }
 
   push(ops: readonly OpInput[]): Promise<void> {
@@ -136,7 +143,10 @@ export class AssistantFrame {
     const given = parse(json, wanted.input ?? null, ['input']);
     const recorded = this.#recorded.at(path);
     const input = recorded ? inputOf(recorded, wanted, given, path) : given;
-    if (recorded && !isIncomplete(recorded)) return { input, output: recorded.output };
+    if (recorded && !isIncomplete(recorded)) {
+      this.addUsage(recorded.metadata?.[USAGE] ?? null);
+      return { input, output: recorded.output };
+    }
     if (recorded?.metadata?.['handled'] === true) throw errorOf(recorded);
     const metadata = recorded?.metadata ?? { ...wanted.metadata?.(), [CALL_PATH]: path };
     const stepId = recorded?.stepId ?? this.needs.newId();
@@ -147,17 +157,20 @@ export class AssistantFrame {
 
   async #run(wanted: StepRun, own: Scope, { input, metadata }: RunInput, above: Scope): Promise<Json> {
     const stepId = own.stepId as string;
-    let output: Json;
     try {
-      const running = within(own, async () => wanted.run(input, { metadata }));
-      output = parse(json, (await this.abortable(running)) ?? null, ['output']);
+      const running = within(own, async () => wanted.run(input, { stepId, metadata }));
+      const output = parse(json, (await this.abortable(running)) ?? null, ['output']);
+      // Refused where it is too large: then the step has failed.
+      // The code below is not run again when the turn is resumed: what it used is counted by the step.
+      const used = own.usage && { metadata: { ...metadata, [USAGE]: own.usage } };
+      await this.push([...passed(own), { op: 'step.end', stepId, status: 'completed', output, ...used }]);
+      above.usage = addUsage(above.usage, own.usage);
+      return output;
     } catch (error) {
       await this.#failed(own, stepId, error);
       above.failed.set(stepId, error);
       throw error;
     }
-    await this.push([...passed(own), { op: 'step.end', stepId, status: 'completed', output }]);
-    return output;
   }
 
   /** The step has failed; when the turn has ended, its end says how. */

@@ -111,8 +111,8 @@ async function converse(
   const results: ToolResult[] = [];
   if (!model) return { completion: null, tools: results };
   let messages = asked;
+  let system = typeof instructions === 'function' ? await instructions(ctx) : instructions;
   for (let round = 1; round <= maxSteps; round++) {
-    const system = typeof instructions === 'function' ? await instructions(ctx) : instructions;
     const { input, output } = await frameOf(ctx).step({
       type: 'llm',
       input: { ...(system === undefined ? {} : { instructions: system }), messages },
@@ -125,8 +125,10 @@ async function converse(
     const called = await callTools(ctx, tools, completion);
     results.push(...called);
     // What the model was given then, which may not be what the history would be now.
+    const prompt = promptOf(input);
+    system = prompt.instructions;
     messages = [
-      ...promptOf(input).messages,
+      ...prompt.messages,
       ...completion.messages,
       toolResults(called.map(({ result, ...call }) => ({ ...call, output: result }))),
     ];

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { json, parse, type FrameEnd, type Json, type TurnError } from '../protocol/index.js';
 import { turnErrorOf } from './assistant-error.js';
 import type { Assistant } from './assistant.js';
@@ -18,6 +19,8 @@ export interface FrameOutcome {
  * does an output that is no JSON. When the turn is stopped it comes to its end at once, whatever the code still does.
  */
 export async function runAssistant(assistant: Pick<Assistant, 'run'>, needs: FrameNeeds): Promise<FrameOutcome> {
+  // Each step and each pause of many at once listens to it: more than ten are no leak.
+  setMaxListeners(0, needs.abortSignal);
   const ctx = createContext(needs);
   const frame = frameOf(ctx);
   const outcome = await frame

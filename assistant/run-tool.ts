@@ -1,6 +1,6 @@
 import { json, parse, type Json } from '../protocol/index.js';
 import { turnErrorOf } from './assistant-error.js';
-import type { Context } from './context.js';
+import { frameOf, type Context } from './context.js';
 import type { ToolCall } from './model/completion.js';
 import { validInput } from './model/tool-set.js';
 import { withRetry, withTimeout } from './retry.js';
@@ -28,8 +28,10 @@ export async function runTool(ctx: Context, tools: Tools, call: ToolCall): Promi
   const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
   if (call.error !== null || !tool) return { ...told, result: null, error: call.error ?? `There is no tool ${name}.` };
   try {
-    const output = await ctx.step('tool', { tool: name, toolCallId, args }, () => execute(ctx, tool, call), {
-      match: 'type',
+    const { output } = await frameOf(ctx).step({
+      type: 'tool',
+      input: { tool: name, toolCallId, args },
+      run: (_, { stepId }) => execute(ctx, tool, call, stepId),
     });
     const { result = null } = output as { result?: Json };
     return { ...told, result, error: null };
@@ -43,6 +45,7 @@ async function execute(
   ctx: Context,
   tool: Tool,
   { toolCallId, tool: name, input }: ToolCall,
+  stepId: string,
 ): Promise<{ result: Json }> {
   const messageId = await ctx.send({
     type: 'tool_call',
@@ -51,7 +54,7 @@ async function execute(
   try {
     const valid = await validInput(tool, input);
     if (!valid.ok) throw new Error(valid.error);
-    const once = (signal: AbortSignal) => tool.execute(valid.value, ctx, { toolCallId, abortSignal: signal });
+    const once = (signal: AbortSignal) => tool.execute(valid.value, ctx, { stepId, toolCallId, abortSignal: signal });
     const result = parse(
       json,
       (await withRetry(ctx, tool.retry ?? { attempts: 1 }, () =>

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { JsonObject } from '../protocol/index.js';
 
 /**
  * Where what an assistant does now belongs: an open step, or the frame itself. It follows the calls of the code that runs,
@@ -12,6 +13,8 @@ export class Scope {
   readonly failed = new Map<string, unknown>();
   /** Failed ones whose caller seems to have gone on. */
   readonly passed = new Map<string, unknown>();
+  /** Tokens used in the step, and in the completed ones below. */
+  usage: JsonObject | null = null;
 
   constructor(
     /** Whose scope it is: scopes of a caller are around those of what it calls in the same process. */

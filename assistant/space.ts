@@ -28,17 +28,27 @@ export interface SpaceNeeds {
   readonly isPast: () => boolean;
 }
 
+/** Keys and what they are to be; undefined: deleted. */
+type Write = readonly (readonly [key: string, value: Json | undefined])[];
+
 /** The space of one frame: a mirror of the turn's, read at once and written through. */
 export class SpaceMirror implements Space {
+  /** The turn's space, as far as it is known. */
+  #known: Map<string, Json>;
+  /** Own writes that are under way, in order: what is loaded meanwhile may not hold them yet. */
+  readonly #open = new Set<Write>();
+  /** Both together. */
   #values: Map<string, Json>;
 
   constructor(private readonly needs: SpaceNeeds) {
-    this.#values = new Map(Object.entries(needs.initial));
+    this.#known = new Map(Object.entries(needs.initial));
+    this.#values = this.#current();
   }
 
   /** Takes over what the turn's space is now. */
   load(space: JsonObject): void {
-    this.#values = new Map(Object.entries(space));
+    this.#known = new Map(Object.entries(space));
+    this.#values = this.#current();
   }
 
   get(key: string): Json | undefined {
@@ -58,8 +68,7 @@ export class SpaceMirror implements Space {
   }
 
   delete(key: string): Promise<void> {
-    if (this.needs.isPast() || !this.#values.delete(key)) return Promise.resolve();
-    return this.needs.push([{ op: 'space.delete', key }]);
+    return this.#values.has(key) ? this.#write([[key, undefined]]) : Promise.resolve();
   }
 
   snapshot(): JsonObject {
@@ -68,8 +77,40 @@ export class SpaceMirror implements Space {
 
   restore(data: JsonObject): Promise<void> {
     const entries = Object.entries(parse(jsonObject, data, ['space']));
-    if (this.needs.isPast() || entries.length === 0) return Promise.resolve();
-    for (const [key, value] of entries) this.#values.set(key, value);
-    return this.needs.push(entries.map(([key, value]) => ({ op: 'space.set', key, value })));
+    return entries.length === 0 ? Promise.resolve() : this.#write(entries);
+  }
+
+  #write(write: Write): Promise<void> {
+    if (this.needs.isPast()) return Promise.resolve();
+    apply(write, this.#values);
+    this.#open.add(write);
+    const taken = this.needs.push(write.map(opOf));
+    taken.then(
+      () => {
+        this.#open.delete(write);
+        apply(write, this.#known);
+      },
+      () => {
+        this.#open.delete(write);
+        this.#values = this.#current();
+      },
+    );
+    return taken;
+  }
+
+  #current(): Map<string, Json> {
+    const values = new Map(this.#known);
+    for (const write of this.#open) apply(write, values);
+    return values;
   }
 }
+
+function apply(write: Write, values: Map<string, Json>): void {
+  for (const [key, value] of write) {
+    if (value === undefined) values.delete(key);
+    else values.set(key, value);
+  }
+}
+
+const opOf = ([key, value]: Write[number]): OpInput =>
+  value === undefined ? { op: 'space.delete', key } : { op: 'space.set', key, value };

@@ -46,13 +46,14 @@ export class StandingMessages {
   #sent = 0;
 
   constructor(
-    private readonly frame: Pick<Assignment, 'stackId' | 'turn' | 'resume'>,
+    private readonly frame: Pick<Assignment, 'stackId' | 'stackDepth' | 'turn' | 'resume'>,
     private readonly push: (ops: readonly OpInput[]) => Promise<void>,
   ) {
-    const { resume } = frame;
+    const { resume, stackDepth } = frame;
+    const steps = resume && resume.steps.length + resume.completedSteps.length + resume.otherSteps.length;
     // A turn without steps runs anew as a whole: the server replaces what it had sent.
-    const isAnew = !resume || resume.steps.length + resume.completedSteps.length + resume.otherSteps.length === 0;
-    const outside = isAnew ? [] : resume.messages.filter(({ stepId }) => stepId === null);
+    const isAnew = stackDepth === 0 && steps === 0;
+    const outside = !resume || isAnew ? [] : resume.messages.filter(({ stepId }) => stepId === null);
     this.#standing = new Map(outside.map((message) => [message.messageId, message]));
   }
 

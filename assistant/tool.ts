@@ -13,7 +13,9 @@ export type ToolInput<S extends ToolSchema> =
 
 /** One try of one call. */
 export interface ToolRun {
-  /** The same in every try and every attempt: a key that makes an outside effect happen once. */
+  /** The same in every try and every attempt, and unique in the world: a key under which an outside effect happens once. */
+  readonly stepId: string;
+  /** The model's own name for the call; some number their calls anew in each round. */
   readonly toolCallId: string;
   /** Fires when the turn has ended, or the try has taken too long. */
   readonly abortSignal: AbortSignal;

@@ -48,7 +48,7 @@ function answer(question: string): string {
   const words = question.toLowerCase().match(/\p{L}{4,}/gu) ?? [];
   const meant = [...ledger.values()].filter(({ what }) => words.some((word) => what.toLowerCase().includes(word)));
   const sum = meant.reduce((total, { amount }) => total + amount, 0);
-  return meant.length === 0 ? 'Nothing of that is noted.' : `${sum.toFixed(2)} in ${meant.length} entries.`;
+  return meant.length === 0 ? 'Nothing of that is noted.' : `${meant.length} noted, ${sum.toFixed(2)} in all.`;
 }
 
 export default [desk, expense];

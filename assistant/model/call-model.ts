@@ -80,6 +80,8 @@ async function tryOnce(ctx: ModelContext, call: ModelCall, shown: ShownMessages)
         ...call.settings,
         model,
         messages,
+        // They come from the assistant's own code: what people say is never made into one.
+        allowSystemInMessages: true,
         ...(call.instructions ? { instructions: call.instructions } : {}),
         ...(hasTools ? { tools } : {}),
         maxRetries: 0,

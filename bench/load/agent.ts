@@ -1,4 +1,5 @@
 import { builtAgent } from '../subjects/built.js';
+import { sayInSteps } from './steps.js';
 import { answerCommands, subjectOptions } from '../subjects/child.js';
 
 /** A remote agent in a process of its own, as the SDK makes it: it says word by word what it was asked. */
@@ -22,6 +23,7 @@ const agent = attachAgent({
         await ctx.end(messageId);
       },
     }),
+    defineAssistant({ assistantId: 'remote-steps', run: sayInSteps }),
   ],
 });
 while (!agent.state.getSnapshot().attached) await new Promise((resolve) => setTimeout(resolve, 5));

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Assistant } from '../../assistant/index.js';
 import { answerCommands, subjectOptions } from './child.js';
+import { sayInSteps } from '../load/steps.js';
 import { built } from './built.js';
 import { publishing, watchSockets } from './pace.js';
 import { seedChats, type SeededChat } from './seed.js';
@@ -47,7 +48,11 @@ const config = readConfig({
 });
 await seedChats(config.databaseUrl, seeds);
 watchSockets();
-const server = await createTurnstream({ config, assistants: [pen], isDirectFanOut: isDirect });
+const server = await createTurnstream({
+  config,
+  assistants: [pen, { assistantId: 'steps', name: 'Steps', run: sayInSteps }],
+  isDirectFanOut: isDirect,
+});
 
 answerCommands(
   server.port,

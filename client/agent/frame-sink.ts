@@ -71,6 +71,7 @@ export class FrameSink implements Sink {
   readonly #texts = new SentTexts();
   readonly #roomWaiters: (() => void)[] = [];
   #attached = true;
+  #over: ChatError | null = null;
   #ended: ChatError | null = null;
   #lateError: ChatError | null = null;
   readonly #gathering: Gathering;
@@ -117,6 +118,7 @@ export class FrameSink implements Sink {
   }
 
   async delegate(call: DelegateCall): Promise<DelegateAnswer> {
+    if (this.#over) throw this.#over;
     // However long it takes: a repetition after a lost connection is answered with the same end.
     return parse(agentCommands['turn:delegate'].result, await this.call('turn:delegate', { ...call }, null));
   }
@@ -138,6 +140,11 @@ export class FrameSink implements Sink {
     this.#tellQuiet();
   }
 
+  /** The run is over: nothing more is taken of its assistant. What was pushed before is sent, and so is the close. */
+  finish(): void {
+    this.#over ??= new ChatError('turn_ended', 'The run of this frame is over.');
+  }
+
   /** Takes and sends nothing more; whatever waits is rejected. */
   end(error: ChatError): void {
     if (this.#ended) return;
@@ -150,7 +157,12 @@ export class FrameSink implements Sink {
   }
 
   async #push(input: readonly OpInput[]): Promise<void> {
-    if (this.#ended) throw this.#ended;
+    const over = this.#ended ?? this.#over;
+    if (over) {
+      // One who tries again and again must not stop the process: others get their turn.
+      await new Promise<void>((resolve) => void this.needs.clock.after(0, resolve));
+      throw over;
+    }
     const late = this.#lateError;
     this.#lateError = null;
     if (late) throw late;
@@ -173,7 +185,8 @@ export class FrameSink implements Sink {
         },
       };
       this.#line.add(piece);
-      this.#gathering.request();
+      // Streamed text gathers; whoever sends a message or begins a step waits for the answer.
+      this.#gathering.request(ops.some(({ op }) => op !== 'append'));
       if (!isSafe) return;
       const tell = (): void => {
         told = true;

@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../clock.js';
 
 /**
  * When to send what has gathered: the first after a pause goes with the others of the same tick, so that nothing waits
- * without need; in a stream, at most one sending in so many milliseconds.
+ * without need; so does what somebody waits for; in a stream, at most one sending in so many milliseconds.
  */
 export class Gathering {
   #next: 'none' | 'this tick' | Timer = 'none';
@@ -18,12 +18,13 @@ export class Gathering {
     return this.#next !== 'none';
   }
 
-  /** Something is there to be sent. */
-  request(): void {
-    if (this.#next !== 'none') return;
+  /** Something is there to be sent; `now`: somebody waits until it has arrived. */
+  request(now: boolean): void {
+    if (this.#next === 'this tick' || (this.#next !== 'none' && !now)) return;
+    this.cancel();
     const wait = this.#lastAt + this.leastMs - this.clock.now();
     // A wall clock can be set back: then nothing is waited for.
-    if (wait > 0 && wait <= this.leastMs) {
+    if (!now && wait > 0 && wait <= this.leastMs) {
       this.#next = this.clock.after(wait, () => this.#fire());
     } else {
       this.#next = 'this tick';

@@ -1,5 +1,5 @@
 import type { Assistant } from '../../assistant/index.js';
-import { turnErrorOf } from '../../assistant/assistant-error.js';
+import { frameEnded, turnErrorOf } from '../../assistant/assistant-error.js';
 import { runAssistant, type FrameOutcome } from '../../assistant/run-assistant.js';
 import { ChatError, cleanJson, type Assignment, type Turn } from '../../protocol/index.js';
 import type { Clock } from '../clock.js';
@@ -50,6 +50,7 @@ export class HeldFrame {
   async run(run: Assistant['run']): Promise<FrameEnding> {
     const { assignment, sink, newId, clock } = this.needs;
     const outcome = await runAssistant({ run }, { assignment, sink, abortSignal: this.#abort.signal, newId, clock });
+    sink.finish();
     await sink.settled();
     if (this.#state !== 'running') return { ...outcome, turn: null, persisted: false };
     return this.#close(withLateError(outcome, sink.lateError));
@@ -94,9 +95,7 @@ export class HeldFrame {
   }
 
   #signal(reason: string): void {
-    const cause = new Error(`The turn was ended: ${reason}.`);
-    cause.name = reason;
-    this.#abort.abort(cause);
+    this.#abort.abort(frameEnded(reason));
   }
 }
 

@@ -23,7 +23,9 @@ async function assignmentOf(session: ChatSession, live: LiveTurn, frame: Frame):
   const history = live.root.assignment?.history ?? (await patiently(session, () => readHistory(session, live)));
   const { stackId, stackParentId, stackDepth, assistantId } = frame.place;
   const steps = live.stepRecords().map(({ step }) => step);
-  const standing = live.standing.filter(({ messageId }) => !live.deletedStored.has(messageId));
+  // A turn without steps runs anew: of what it had sent, nothing stands for those that it calls.
+  const isAnew = steps.length === 0 && !frame.isRoot;
+  const standing = isAnew ? [] : live.standing.filter(({ messageId }) => !live.deletedStored.has(messageId));
   return {
     turn: live.turn,
     chat: session.chat,

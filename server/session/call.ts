@@ -8,6 +8,9 @@ import type { LiveTurn } from './live-turn.js';
 import { jsonBytes, MessageBuffer } from './message-buffer.js';
 import { depthBelow } from './step-recorder.js';
 
+/** As much of a stack's id as leaves room for a number: ids have at most 64 characters. */
+const STACK_ID_PART = 48;
+
 /**
  * The frame of a call, counted while it is open.
  *
@@ -38,7 +41,12 @@ function childOf(session: ChatSession, live: LiveTurn, caller: Frame, call: Call
   }
   // Input of a call is shown to nobody, and stored only where a step records it.
   const input = call.input.map((draft, index) =>
-    inputRow(live.turn, draft, { messageId: ids.id(), sequence: index + 1, at: session.now }),
+    inputRow(live.turn, draft, {
+      // The same in every attempt: a step whose input it is must be known again.
+      messageId: `${stackId.slice(-STACK_ID_PART)}-input-${index + 1}`,
+      sequence: index + 1,
+      at: live.turn.createdAt,
+    }),
   );
   const place = { stackId, stackParentId: caller.stackId, stackDepth, assistantId: call.assistantId };
   // What a hidden frame delegates to is as hidden, and its caller is answered all of it.

@@ -1,5 +1,6 @@
 import type { FrameOutcome } from '../../assistant/run-assistant.js';
-import type { StepStatus, Turn } from '../../protocol/index.js';
+import { addUsage } from '../../assistant/usage.js';
+import { isJsonObject, type Json, type JsonObject, type StepStatus, type Turn } from '../../protocol/index.js';
 import { settlesWithin } from '../clock.js';
 import { supersede } from './apply-ops.js';
 import type { ChatSession } from './chat-session.js';
@@ -45,7 +46,7 @@ function close(session: ChatSession, live: LiveTurn, outcome: Outcome): Turn {
   session.settle();
   if (begun) session.env.metrics.turnsActive.dec();
   session.env.metrics.turnsTotal.inc({ status: outcome.status });
-  return endedTurn(live.turn, outcome, session.now);
+  return endedTurn(live.turn, outcome, usageOf(live), session.now);
 }
 
 /** Open messages are closed, open steps get their last status; a completed turn replaces what it was to replace. */
@@ -79,14 +80,23 @@ export function stepsClosed(
     });
 }
 
-function endedTurn(turn: Turn, outcome: Outcome, at: string): Turn {
+/** Tokens that completed model calls have recorded, for an attempt that could not say it at its close. */
+function usageOf(live: LiveTurn): Json {
+  return live.stepRecords().reduce<JsonObject | null>((sum, { step }) => {
+    const { type, status, output } = step;
+    if (type !== 'llm' || status !== 'completed' || !isJsonObject(output)) return sum;
+    return addUsage(sum, output['usage'] ?? null);
+  }, null);
+}
+
+function endedTurn(turn: Turn, outcome: Outcome, recordedUsage: Json, at: string): Turn {
   const isCompleted = outcome.status === 'completed';
   return {
     ...turn,
     status: outcome.status,
     stopReason: isCompleted ? null : outcome.stopReason,
     error: isCompleted ? null : (outcome.error ?? null),
-    usage: outcome.usage ?? turn.usage,
+    usage: outcome.usage ?? recordedUsage ?? turn.usage,
     endedAt: at,
   };
 }

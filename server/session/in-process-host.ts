@@ -1,3 +1,4 @@
+import { frameEnded } from '../../assistant/assistant-error.js';
 import { runAssistant } from '../../assistant/run-assistant.js';
 import type { DelegateAnswer, DelegateCall } from '../../assistant/sink.js';
 import type { Assistant } from '../../assistant/assistant.js';
@@ -30,7 +31,7 @@ export class InProcessHost {
     if (!assistant) return undefined;
     const abort = new AbortController();
     return {
-      holder: { key: abort, abort: (reason) => abort.abort(new Error(reason)) },
+      holder: { key: abort, abort: (reason) => abort.abort(frameEnded(reason)) },
       giveBack: () => undefined,
       begin: (run) => void this.#run(assistant, run, abort.signal),
     };
@@ -44,7 +45,10 @@ export class InProcessHost {
       ops += pushed.length;
       if (ops < OPS_PER_TURN) return applied;
       ops = 0;
-      return applied.then(() => nextTurn(this.clock));
+      // Also what is refused takes its turn: one who tries again and again must not stop the process either.
+      const taken = nextTurn(this.clock).then(() => applied);
+      taken.catch(() => undefined);
+      return taken;
     };
     const outcome = await runAssistant(assistant, {
       // Its own, as it would be far away: what it changes in it is nobody else's.

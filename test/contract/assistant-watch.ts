@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest';
-import type { Message, Step } from '../../protocol/index.js';
+import type { Context } from '../../assistant/index.js';
+import type { Json, Message, Step } from '../../protocol/index.js';
 import { rows } from '../harness/lock.js';
 import { clientOf, messagesOf, opened, textOf } from '../harness/sdk.js';
 import type { AssistantScene } from './assistant-hosts.js';
@@ -26,5 +27,16 @@ export const outline = (steps: readonly Step[]): [type: string, status: string, 
   steps.map(({ type, status, input }) => [type, status, input]);
 
 /** What the database holds of a chat's messages, whatever it shows. */
-export const storedProps = (dataDir: string): unknown[] =>
-  rows(dataDir, 'SELECT props FROM agent_message ORDER BY sequence').map(({ props }) => JSON.parse(String(props)));
+export const storedProps = (dataDir: string): Json[] =>
+  rows(dataDir, 'SELECT props FROM agent_message ORDER BY sequence').map(
+    ({ props }) => JSON.parse(props as string) as Json,
+  );
+
+/** The text that the run is given. */
+export const asked = ({ input }: Context): string => input.map(textOf).join(' ');
+
+/** What a test has written into the turn's metadata under this name. */
+export const told = ({ metadata }: Context, name: string): string => {
+  const value = metadata[name];
+  return typeof value === 'string' ? value : '';
+};

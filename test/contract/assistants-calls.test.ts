@@ -5,7 +5,7 @@ import { httpHistory } from '../harness/consistent.js';
 import { temporaryDirectory } from '../harness/server.js';
 import { until } from '../harness/until.js';
 import { hosts } from './assistant-hosts.js';
-import { forever, shown, storedProps } from './assistant-watch.js';
+import { asked, forever, shown, storedProps } from './assistant-watch.js';
 
 /** What assistants ask of each other: handing over, and calls on the side. */
 
@@ -17,7 +17,7 @@ const textsOf = (messages: readonly Pick<Message, 'props'>[]): unknown[] =>
 /** Says and gives what it is asked; `bad …` fails, `slow …` never ends. */
 const child = (ended: string[] = []): Assistant =>
   assistant('child', async (ctx) => {
-    const name = String(ctx.input[0]?.props['content']);
+    const name = asked(ctx);
     const id = await ctx.send(`${name} `);
     await ctx.append(id, 'said');
     if (name.startsWith('slow')) await forever();
@@ -141,7 +141,7 @@ describe.each(hosts)('$name', ({ host }) => {
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
     const waits = assistant('waits', async (ctx) => {
-      const name = String(ctx.input[0]?.props['content']);
+      const name = asked(ctx);
       if (name === 'first') await held;
       order.push(name);
       if (order.length === 2) release();
@@ -213,6 +213,32 @@ describe.each(hosts)('$name', ({ host }) => {
     ]);
   });
 
+  test('AGT-8: what is written while calls end is not lost on the one who wrote it, waited for or not', async () => {
+    const names = ['a', 'b', 'c', 'd'];
+    const worker = assistant('worker', (ctx) => ctx.space.set(`by ${asked(ctx)}`, true));
+    const root = assistant('root', async (ctx) => {
+      const before = names.map((name) => ctx.delegate('worker', name));
+      for (let count = 1, open = true; open; count++) {
+        void ctx.space.set('count', count);
+        const tick = new Promise<boolean>((resolve) => setImmediate(resolve, true));
+        open = await Promise.race([Promise.all(before).then(() => false), tick]);
+        expect(ctx.space.get('count')).toBe(count);
+      }
+      await Promise.all(
+        names.map(async (name) => {
+          await ctx.delegate('worker', name);
+          expect(ctx.space.get(`by ${name}`)).toBe(true);
+          await ctx.space.set(name, true);
+        }),
+      );
+      expect(Object.keys(ctx.space.snapshot()).sort()).toEqual(
+        [...names, ...names.map((name) => `by ${name}`), 'count'].sort(),
+      );
+    });
+    const scene = await host([root, worker]);
+    expect(await scene.ask('root', 'go')).toMatchObject({ status: 'completed', error: null });
+  });
+
   test('usage of all that were called, failed ones too, adds up in the usage of the turn, also over attempts', async () => {
     const counts = assistant('counts', async (ctx) => {
       ctx.addUsage({ tokens: 100, model: 'm' });
@@ -240,7 +266,7 @@ describe.each(hosts)('$name', ({ host }) => {
     const late = assistant('late', async (ctx) => {
       await ctx.send('begun');
       await new Promise<void>((resolve) => ctx.abortSignal.addEventListener('abort', () => resolve()));
-      aborted.push(String(ctx.input[0]?.props['content']));
+      aborted.push(asked(ctx));
       await ctx.send('too late');
     });
     const root = assistant('root', async (ctx) => {

@@ -3,7 +3,7 @@ import { defineAssistant, type Assistant, type Context } from '../../assistant/i
 import type { Json, StepType } from '../../protocol/index.js';
 import { until } from '../harness/until.js';
 import { hosts } from './assistant-hosts.js';
-import { forever, outline, shown } from './assistant-watch.js';
+import { asked, forever, outline, shown, told } from './assistant-watch.js';
 
 /** A turn that was cut off goes on where it was, whatever runs it: `run(ctx)` with steps, messages and calls. */
 
@@ -190,7 +190,7 @@ describe.each(hosts)('$name', ({ host }) => {
     };
     const ran: Json[] = [];
     const worker = assistant('worker', async (ctx) => {
-      const made = ctx.turn.attempt === 1 ? first : (variants[String(ctx.metadata['variant'])] ?? []);
+      const made = ctx.turn.attempt === 1 ? first : (variants[told(ctx, 'variant')] ?? []);
       for (const [type, input] of made) {
         await ctx.step(type, input, async () => {
           ran.push(input);
@@ -254,7 +254,7 @@ describe.each(hosts)('$name', ({ host }) => {
           ran.push(`${assistantId} after`);
           await ctx.send(`>${assistantId}`);
         });
-        return `${assistantId}(${String(inner)})`;
+        return `${assistantId}(${inner as string})`;
       });
     let output: Json = null;
     const root = assistant('root', async (ctx) => {
@@ -286,7 +286,7 @@ describe.each(hosts)('$name', ({ host }) => {
     const ran: string[] = [];
     let hang = true;
     const child = assistant('child', async (ctx) => {
-      const name = String(ctx.input[0]?.props['content']);
+      const name = asked(ctx);
       await ctx.step('input', name, () => void ran.push(`${name} input`));
       return ctx.step('llm', name, async () => {
         ran.push(`${name} llm`);
@@ -317,10 +317,10 @@ describe.each(hosts)('$name', ({ host }) => {
   });
 
   test('TRN-9: a call that has answered is not asked again, and neither are those that callAny and callRace left behind', async () => {
-    const asked: string[] = [];
+    const heard: string[] = [];
     const child = assistant('child', async (ctx) => {
-      const name = String(ctx.input[0]?.props['content']);
-      asked.push(name);
+      const name = asked(ctx);
+      heard.push(name);
       await ctx.send(`said ${name}`);
       if (name === 'slow') await forever();
       if (name === 'bad') throw new Error('bad');
@@ -340,9 +340,9 @@ describe.each(hosts)('$name', ({ host }) => {
     const scene = await host([root, child]);
     const { requestId, turn } = await scene.start('root', 'go');
     await turn;
-    expect(asked.sort()).toEqual(['a', 'alone', 'b', 'bad', 'fast', 'good', 'slow', 'slow']);
+    expect(heard.sort()).toEqual(['a', 'alone', 'b', 'bad', 'fast', 'good', 'slow', 'slow']);
     expect((await scene.resume(requestId)).status).toBe('completed');
-    expect(asked).toHaveLength(8);
+    expect(heard).toHaveLength(8);
     expect(answers[1]).toEqual(answers[0]);
     expect(await scene.messages(requestId)).toEqual([]);
   });
@@ -353,7 +353,7 @@ describe.each(hosts)('$name', ({ host }) => {
       await ctx.space.set('visits', Number(ctx.space.get('visits') ?? 0) + 1);
       await ctx.step('tool', 'first', () => ctx.space.set('first', 'done'));
       await ctx.space.delete('first');
-      await ctx.space.set('first', `${String(ctx.space.get('visits'))}`);
+      await ctx.space.set('first', `${ctx.space.get('visits') as number}`);
       await ctx.step('tool', 'second', async () => {
         seen.push(ctx.space.snapshot());
         await ctx.space.set('lost', true);

@@ -3,7 +3,7 @@ import { defineAssistant, type Assistant, type Context } from '../../assistant/i
 import type { Json, Step, StepType } from '../../protocol/index.js';
 import { until } from '../harness/until.js';
 import { hosts, type AssistantScene } from './assistant-hosts.js';
-import { forever, outline } from './assistant-watch.js';
+import { forever, outline, told } from './assistant-watch.js';
 
 /** What `ctx.step` records, and what of it a later attempt does again. */
 
@@ -241,7 +241,7 @@ describe.each(hosts)('$name', ({ host }) => {
   test('TRN-9: what failed and is thrown on, at once, after a message or within another error, runs again', async () => {
     const ran: string[] = [];
     const worker = assistant('worker', async (ctx) => {
-      const how = String(ctx.metadata['how']);
+      const how = told(ctx, 'how');
       try {
         await ctx.step('tool', how, () => {
           ran.push(how);
@@ -293,6 +293,43 @@ describe.each(hosts)('$name', ({ host }) => {
     expect((await scene.resume(requestId)).status).toBe('completed');
     expect(ran.sort()).toEqual(['bad', 'slow']);
     expect((await scene.answers(requestId)).sort()).toEqual(['bad 2', 'done 1', 'done too 1', 'slow 2']);
+  });
+
+  test('TRN-9: branches of several steps, each within a step of its own, are found again whatever their pace', async () => {
+    const ran: string[] = [];
+    const outputs: Json[] = [];
+    const worker = assistant('worker', async (ctx) => {
+      let release = (): void => undefined;
+      const held = new Promise<void>((resolve) => (release = resolve));
+      const branch = (name: string): Promise<Json> =>
+        ctx.step('hook_next', name, async (): Promise<Json> => {
+          const first = await ctx.step('tool', 'load', async () => {
+            if (name === 'a' && ctx.turn.attempt === 1) await held;
+            return `${name}1`;
+          });
+          const second = await ctx.step('tool', 'ask', () => {
+            ran.push(name);
+            return `${name}2`;
+          });
+          if (name === 'b') release();
+          if (ctx.turn.attempt === 1) await ctx.step('tool', 'fail', () => Promise.reject(new Error(name)));
+          return [first, second];
+        });
+      const both = await Promise.allSettled([branch('a'), branch('b')]);
+      for (const result of both) {
+        if (result.status === 'rejected') throw result.reason;
+        outputs.push(result.value);
+      }
+    });
+    const scene = await host([worker]);
+    const { requestId } = await scene.ask('worker', 'go');
+    expect(ran).toEqual(['b', 'a']);
+    expect((await scene.resume(requestId)).error).toBeNull();
+    expect(ran).toEqual(['b', 'a']);
+    expect(outputs).toEqual([
+      ['a1', 'a2'],
+      ['b1', 'b2'],
+    ]);
   });
 
   test('a completed step stays completed, whatever becomes of its turn', async () => {

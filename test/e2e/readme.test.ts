@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { callsTools, ModelServer, says } from '../harness/model-server.js';
 import { startServer, temporaryDirectory, type ServerOptions } from '../harness/server.js';
 import { ServerProcess } from '../harness/server-process.js';
 import { Shell } from '../harness/shell.js';
@@ -35,7 +36,9 @@ function folder(): string {
   const directory = temporaryDirectory();
   mkdirSync(join(directory, 'node_modules'));
   symlinkSync(ROOT, join(directory, 'node_modules', 'turnstream'), 'dir');
-  for (const name of ['client.mjs', 'agent.mjs', 'greeter.mjs', 'embed.mjs'])
+  for (const name of ['zod', '@ai-sdk'])
+    symlinkSync(join(ROOT, 'node_modules', name), join(directory, 'node_modules', name), 'dir');
+  for (const name of ['client.mjs', 'agent.mjs', 'dice.mjs', 'greeter.mjs', 'embed.mjs'])
     writeFileSync(join(directory, name), block(name));
   return directory;
 }
@@ -99,17 +102,32 @@ describe('the README’s snippets run', () => {
     expect(await agent.ended()).toBe(0);
   });
 
-  test('an assistant of one’s own inside the server', async () => {
-    const { url } = await new ServerProcess({ ASSISTANTS: join(folder(), 'greeter.mjs') }).start();
+  /** Starts a turn, and waits until its chat holds this. */
+  async function answers(url: string, assistantId: string, text: string): Promise<void> {
     const post = await fetch(`${url}/v1/chats/x/turns`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-user-id': 'ann' },
-      body: JSON.stringify({ input: 'hi', createChat: true, assistantId: 'greeter' }),
+      body: JSON.stringify({ input: 'hi', createChat: true, assistantId }),
     });
     expect(post.status).toBe(202);
-    await expect
-      .poll(async () => (await fetch(`${url}/v1/chats/x/messages`, { headers: { 'x-user-id': 'ann' } })).text())
-      .toContain('Welcome, ann. You said: hi');
+    const history = async () => (await fetch(`${url}/v1/chats/x/messages`, { headers: { 'x-user-id': 'ann' } })).text();
+    await expect.poll(history, { timeout: 10_000 }).toContain(text);
+  }
+
+  test('an assistant of one’s own inside the server', async () => {
+    const { url } = await new ServerProcess({ ASSISTANTS: join(folder(), 'greeter.mjs') }).start();
+    await answers(url, 'greeter', 'Welcome, ann. You said: hi');
+  });
+
+  test('an assistant with a model and a tool', async () => {
+    const model = await ModelServer.start();
+    model.answer(callsTools({ id: 'call_1', name: 'roll', args: { sides: 6 } }), says('As the die ', 'fell.'));
+    const ASSISTANTS = join(folder(), 'dice.mjs');
+    const { url } = await new ServerProcess({ ASSISTANTS, OPENAI_BASE_URL: model.url, MODEL: 'tiny' }).start();
+    await answers(url, 'dice', 'As the die fell.');
+    expect(JSON.stringify(model.requests[1]?.body.messages)).toMatch(
+      /"role":"tool","tool_call_id":"call_1","content":"[1-6]"/,
+    );
   });
 
   test('embedded: it listens, and SIGTERM drains it', async () => {

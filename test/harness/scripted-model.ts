@@ -26,24 +26,22 @@ export function scripted(script: (prompt: Asked['prompt'], call: number) => read
   let calls = 0;
   return new MockLanguageModelV4({
     doStream: async ({ prompt, abortSignal }) => {
-      const says = script(prompt, ++calls);
+      const parts = partsOf(script(prompt, ++calls));
       return {
-        stream: new ReadableStream<Part>({
-          async start(controller) {
-            abortSignal?.addEventListener('abort', () => controller.error(abortSignal.reason));
-            try {
-              for (const [index, say] of says.entries()) {
-                if (typeof say === 'function') await say();
-                else for (const part of partsOf(say, String(index))) controller.enqueue(part);
-              }
-              const unified = says.some((say) => typeof say === 'object' && 'call' in say) ? 'tool-calls' : 'stop';
-              controller.enqueue({ type: 'finish', usage: USAGE, finishReason: { unified, raw: unified } });
-              controller.close();
-            } catch (error) {
-              controller.error(error);
-            }
+        stream: new ReadableStream<Part>(
+          {
+            start(controller) {
+              abortSignal?.addEventListener('abort', () => controller.error(abortSignal.reason));
+            },
+            // One at a time: an error would take back what is said and not heard yet.
+            async pull(controller) {
+              const { done, value } = await parts.next();
+              if (done) controller.close();
+              else controller.enqueue(value);
+            },
           },
-        }),
+          { highWaterMark: 0 },
+        ),
       };
     },
   });
@@ -66,17 +64,20 @@ export const heard = (prompt: Asked['prompt']): string[] =>
     return `${role}: ${parts.join(' | ')}`;
   });
 
-function partsOf(say: Exclude<Say, () => unknown>, id: string): Part[] {
-  if (typeof say === 'string') {
-    const words = say.split(/(?<= )/).map((delta): Part => ({ type: 'text-delta', id, delta }));
-    return [{ type: 'text-start', id }, ...words, { type: 'text-end', id }];
+async function* partsOf(says: readonly Say[]): AsyncGenerator<Part, void, undefined> {
+  for (const [index, say] of says.entries()) {
+    const id = String(index);
+    if (typeof say === 'function') await say();
+    else if (typeof say === 'string') {
+      yield { type: 'text-start', id };
+      for (const delta of say.split(/(?<= )/)) yield { type: 'text-delta', id, delta };
+      yield { type: 'text-end', id };
+    } else if ('thinking' in say) {
+      yield { type: 'reasoning-start', id };
+      yield { type: 'reasoning-delta', id, delta: say.thinking };
+      yield { type: 'reasoning-end', id };
+    } else yield { type: 'tool-call', toolCallId: say.id, toolName: say.call, input: JSON.stringify(say.input) };
   }
-  if ('thinking' in say) {
-    return [
-      { type: 'reasoning-start', id },
-      { type: 'reasoning-delta', id, delta: say.thinking },
-      { type: 'reasoning-end', id },
-    ];
-  }
-  return [{ type: 'tool-call', toolCallId: say.id, toolName: say.call, input: JSON.stringify(say.input) }];
+  const unified = says.some((say) => typeof say === 'object' && 'call' in say) ? 'tool-calls' : 'stop';
+  yield { type: 'finish', usage: USAGE, finishReason: { unified, raw: unified } };
 }

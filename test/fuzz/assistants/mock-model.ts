@@ -40,12 +40,12 @@ function parts(
   round: number,
 ): Part[] {
   const calls = rounds[round] ?? [];
-  const text = [`${asked} round${round} `, ...words];
+  const text = [`${asked}/llm${round} `, ...words];
   return [
-    ...(thinks ? block('reasoning', [`${asked} thinks${round} `, ...words]) : []),
+    ...(thinks ? block('reasoning', [`${asked}/llm${round} `, ...words]) : []),
     ...block('text', text),
-    ...calls.map((_, index): Part => {
-      const path = `${asked}/r${round}|${index}`;
+    ...calls.map(({ fails }, index): Part => {
+      const path = `${asked}/r${round}|${index}${fails ? '/fails' : ''}`;
       return {
         type: 'tool-call',
         toolCallId: path.replaceAll(/[^\w-]/g, '_'),

@@ -1,14 +1,9 @@
+import { defineAssistant } from '../../../assistant/index.js';
 import { Effects, type Throws } from './effects.js';
 import { assistantsOf } from './perform.js';
 import { treeOf } from './tree.js';
 
-/**
- * What ASSISTANTS names in a server process: the assistants of the tree of FUZZ_TREE that FUZZ_SERVES names. Those of the
- * built package: a frame is one of the package that made it.
- */
-
-const built = new URL('../../../dist/assistant/index.js', import.meta.url).href;
-const { defineAssistant } = (await import(built)) as typeof import('../../../assistant/index.js');
+/** What ASSISTANTS names in a server process (see compiledModule): the assistants of FUZZ_TREE that FUZZ_SERVES names. */
 
 const { env } = process;
 const effects = new Effects(env['FUZZ_EFFECTS'] as string, JSON.parse(env['FUZZ_THROWS'] as string) as Throws);

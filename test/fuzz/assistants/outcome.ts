@@ -42,8 +42,8 @@ export function outcomeOf(
 }
 
 function pathOfMessage({ content, input }: Message['props']): string {
-  if (isJsonObject(input)) return `${String(input['path'])}/call`;
-  return String(content).split(' ')[0] ?? '';
+  if (isJsonObject(input)) return `${input['path'] as string}/call`;
+  return (content as string).split(' ')[0] ?? '';
 }
 
 export const isHandled = ({ metadata }: Step): boolean => metadata?.['handled'] === true;
@@ -56,25 +56,20 @@ const rowOf = (step: Step): string =>
     step.stackDepth,
     // Below a step that was handled, nobody says whether a failed one was.
     step.status,
-    canonical(withoutIds(step.output)),
+    canonical(withoutAside(step.output)),
   ].join(' ');
 
-/** Without what is another one each time. */
-function withoutIds(value: Json): Json {
-  if (Array.isArray(value)) return (value as Json[]).map(withoutIds);
+/**
+ * Without what hidden calls had said: after a resume that is what the new run said
+ * (docs/decisions/0055-calls-in-the-contract.md).
+ */
+function withoutAside(value: Json): Json {
+  if (Array.isArray(value)) return (value as Json[]).filter((part) => !isMessage(part)).map(withoutAside);
   if (!isJsonObject(value)) return value;
-  const { said, ...rest } = value;
-  const entries = Object.entries(rest).map(([key, part]) => [key, withoutIds(part)] as const);
-  // What was said on the side may have been said side by side.
-  const lines = Array.isArray(said) ? (said as Json[]).map(contentOf).sort(byText) : undefined;
-  return { ...Object.fromEntries(entries), ...(lines ? { said: lines } : said === undefined ? {} : { said }) };
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withoutAside(part)]));
 }
 
-const contentOf = (message: Json): Json =>
-  isJsonObject(message) && 'messageId' in message
-    ? { type: message['type'] ?? null, props: message['props'] ?? null }
-    : message;
-const byText = (a: Json, b: Json): number => (canonical(a) < canonical(b) ? -1 : 1);
+const isMessage = (value: Json): boolean => isJsonObject(value) && 'messageId' in value;
 
 export function canonical(value: Json): string {
   return JSON.stringify(value, (_, part: Json) =>
@@ -108,14 +103,25 @@ export function differences(plain: Outcome, resumed: Outcome): string[] {
 const keyOf = ({ path, type }: Line): string => `${path} ${type}`;
 
 function missing(what: string, wanted: readonly string[], found: readonly string[]): string[] {
-  const lost = wanted.filter((one) => !found.includes(one));
   const more = found.filter((one) => !wanted.includes(one));
+  const lost = wanted.filter((one) => !found.includes(one));
   const count = wanted.length === found.length ? [] : [`${wanted.length} ${what}s — ${found.length}`];
-  return [
-    ...lost.map((one) => `${what} is missing: ${one}`),
-    ...more.map((one) => `${what} too many: ${one}`),
-    ...(lost.length + more.length === 0 ? count : []),
-  ];
+  const pairs = lost.map((one) => {
+    const other = more.findIndex((candidate) => headOf(candidate) === headOf(one));
+    return other < 0 ? `${what} is missing: ${one}` : `${what} differs: ${apart(one, more.splice(other, 1)[0] ?? '')}`;
+  });
+  return [...pairs, ...more.map((one) => `${what} too many: ${one}`), ...(pairs.length + more.length ? [] : count)];
+}
+
+/** Path and type of a row. */
+const headOf = (row: string): string => row.split(' ', 2).join(' ');
+
+/** Where two rows begin to differ. */
+function apart(one: string, other: string): string {
+  let at = 0;
+  while (one[at] === other[at]) at++;
+  const from = Math.max(0, at - 60);
+  return `${headOf(one)}: …${one.slice(from, at + 200)} — …${other.slice(from, at + 200)}`;
 }
 
 function misplaced(plain: readonly Line[], resumed: readonly Line[]): string[] {

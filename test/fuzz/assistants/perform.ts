@@ -1,7 +1,8 @@
 import type { Context, defineAssistant as Define, Assistant } from '../../../assistant/index.js';
-import { isJsonObject, type Json, type Message } from '../../../protocol/index.js';
+import { isJsonObject, type Json } from '../../../protocol/index.js';
 import type { Effects } from './effects.js';
 import { mockModel } from './mock-model.js';
+import { OPEN } from './open.js';
 import { FAILS, HANGS, LOSES, type HookPlan, type Node, type Tree, type TreeAssistant } from './tree.js';
 
 /** Below it, things happen side by side: what is read of the space there is not the same each time. */
@@ -34,8 +35,7 @@ export function assistantsOf(tree: Tree, kit: Kit): Assistant[] {
   ];
 }
 
-const pathOf = (ctx: Context): string => String(ctx.input[0]?.props['content']);
-const messageOf = ({ type, props }: Message): Json => ({ type, props });
+const pathOf = (ctx: Context): string => ctx.input[0]?.props['content'] as string;
 
 function build(plan: TreeAssistant, performer: Performer, { defineAssistant, effects }: Kit): Assistant {
   const { assistantId } = plan;
@@ -96,22 +96,26 @@ function build(plan: TreeAssistant, performer: Performer, { defineAssistant, eff
       const results = payload.tools.map(({ tool, result, error }) => ({ tool, result, error }));
       const data = { said: payload.completion?.content ?? null, results, outputs };
       const path = pathOf(ctx);
-      if (path === 'root') return { data: await performer.conclude(ctx, path, data) };
+      if (path === 'root') return { data: performer.last(ctx, data) };
       return { data, ...delegationOf(next, path) };
     },
   });
 }
 
 const delegationOf = (next: HookPlan | null, path: string) =>
-  next?.to == null ? {} : { delegate: { assistantId: next.to, messages: `${path}/d-next` } };
+  !next?.to ? {} : { delegate: { assistantId: next.to, messages: `${path}/d-next` } };
 
 class Performer {
   constructor(private readonly effects: Effects) {}
 
   /** The last step of all: what came of everything. */
   conclude(ctx: Context, path: string, outputs: Json): Promise<Json> {
-    const run = (): Promise<Json> => Promise.resolve({ outputs, space: ctx.space.snapshot() });
+    const run = (): Promise<Json> => Promise.resolve(this.last(ctx, outputs));
     return this.step(ctx, { path: `${path}/end`, type: 'hook_next', run });
+  }
+
+  last(ctx: Context, outputs: Json): Json {
+    return { outputs, space: OPEN.space ? {} : ctx.space.snapshot() };
   }
 
   async step(
@@ -207,17 +211,12 @@ class Performer {
   async #space(ctx: Context, path: string, { op, key }: Extract<Node, { do: 'space' }>): Promise<Json | undefined> {
     const isBeside = path.includes(BESIDE);
     if (op === 'set') return void (await ctx.space.set(isBeside ? path : key, path));
-    if (isBeside) return undefined;
+    if (isBeside || OPEN.space) return undefined;
     return { [op]: (op === 'get' ? ctx.space.get(key) : ctx.space.getDel(key)) ?? null };
   }
 }
 
-/** What was said on the side, in any order: it may have been said side by side. */
-const answer = ({ assistantId, output, messages }: Awaited<ReturnType<Context['call']>>): Json => ({
-  assistantId,
-  output,
-  said: messages.map(messageOf).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)),
-});
+const answer = ({ assistantId, output }: Awaited<ReturnType<Context['call']>>): Json => ({ assistantId, output });
 
 async function send(ctx: Context, path: string, { way, words, ends }: Extract<Node, { do: 'send' }>): Promise<void> {
   const id = await opening(ctx, path, way, words);
@@ -255,10 +254,12 @@ export function digest(value: Json): string {
 export function pathOfStep(type: string, input: Json): string {
   const { path, args, messages, completion, any, race } = isJsonObject(input) ? input : {};
   if (typeof path === 'string') return path;
-  if (isJsonObject(args)) return String(args['path']);
-  if (isJsonObject(completion)) return `${String(completion['content']).split(' ')[0]}/next`;
+  if (isJsonObject(args)) return args['path'] as string;
+  if (isJsonObject(completion)) return (completion['content'] as string).replace(/\/llm\d+ [^]*/, '/next');
   if (type === 'delegate') {
-    const winner = [any ?? race ?? []].flat().find((one) => isJsonObject(one) && ![LOSES, HANGS].includes(String(one['assistantId'])));
+    const winner = [any ?? race ?? []]
+      .flat()
+      .find((one) => isJsonObject(one) && ![LOSES, HANGS].includes(one['assistantId'] as string));
     if (isJsonObject(winner)) return `${contentOf(winner['messages'])}/${any ? 'any' : 'race'}`;
     return `${contentOf(messages)}/D`;
   }

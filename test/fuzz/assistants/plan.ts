@@ -57,4 +57,3 @@ export function throwsOf(seed: number, paths: readonly string[]): Throws {
     picked.filter(Boolean).map((path) => [path, { times: random.between(1, 2), late: random.chance(0.5) }]),
   );
 }
-

@@ -28,6 +28,16 @@ describe('the sink of a frame', () => {
     expect(link.sent[0]?.args).toMatchObject(frame);
   });
 
+  it('what somebody waits for goes at once, with what has gathered', async () => {
+    const { sink, link } = line();
+    void sink.push([append('a')]);
+    await settle();
+    void sink.push([append('b')]);
+    void sink.push([send]);
+    await settle();
+    expect(link.of('turn:push').map(({ args }) => (args['ops'] as unknown[]).length)).toEqual([1, 2]);
+  });
+
   it('AGT-6: keeps at most 32 pushes under way', async () => {
     const { sink, link, clock } = line();
     for (let count = 0; count < 100; count++) {
@@ -206,14 +216,16 @@ describe('the sink of a frame', () => {
   it.each(['turn_ended', 'stale_attempt', 'not_found', 'forbidden'] as const)(
     'AGT-3: %s ends the frame',
     async (code) => {
-      const { sink, link, ended } = line();
+      const { sink, link, ended, clock } = line();
       const first = fate(sink.push([append('a')]));
       await settle();
       const second = fate(sink.push([append('b')]));
       link.last('turn:push').refuse(code);
       expect(await Promise.all([first, second])).toEqual([code, code]);
       expect(ended).toHaveBeenCalledWith(expect.objectContaining({ code }));
-      expect(await fate(sink.push([append('c')]))).toBe(code);
+      const third = fate(sink.push([append('c')]));
+      clock.advance(0);
+      expect(await third).toBe(code);
       expect(link.sent).toHaveLength(1);
     },
   );
