@@ -62,6 +62,8 @@ export interface StepResult {
 
 /** One run of an assistant on one frame: its steps, those of earlier attempts, its space and its usage. */
 export class AssistantFrame {
+  /** Ends the run with an error that was thrown where nobody could catch it. */
+  crash: (error: unknown) => void = () => undefined;
   readonly space: SpaceMirror;
   readonly standing: StandingMessages;
   readonly #root = new Scope(this, null, '');
@@ -78,6 +80,11 @@ export class AssistantFrame {
       push,
       isPast: () => this.#recorded.hasLater(this.scope.path, this.scope.begun),
     });
+  }
+
+  /** Runs the assistant's code so that whatever it does, in timers too, is known to be this frame's. */
+  within<T>(run: () => T): T {
+    return within(this.#root, run);
   }
 
   /** Where what the code does now belongs. */

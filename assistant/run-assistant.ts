@@ -3,7 +3,8 @@ import { json, parse, type FrameEnd, type Json, type TurnError } from '../protoc
 import { turnErrorOf } from './assistant-error.js';
 import type { Assistant } from './assistant.js';
 import { createContext, frameOf } from './context.js';
-import type { FrameNeeds } from './frame.js';
+import { AssistantFrame, type FrameNeeds } from './frame.js';
+import { runningFrame } from './scope.js';
 
 /** How a frame ended. */
 export interface FrameOutcome {
@@ -23,8 +24,9 @@ export async function runAssistant(assistant: Pick<Assistant, 'run'>, needs: Fra
   setMaxListeners(0, needs.abortSignal);
   const ctx = createContext(needs);
   const frame = frameOf(ctx);
-  const outcome = await frame
-    .abortable(runToEnd(assistant, ctx))
+  const crashed = new Promise<never>((_, reject) => (frame.crash = reject));
+  const running = frame.within(() => frame.abortable(runToEnd(assistant, ctx)));
+  const outcome = await Promise.race([running, crashed])
     .then((output): FrameOutcome => ({ status: 'completed', output, error: null }))
     .catch(async (error: unknown): Promise<FrameOutcome> => {
       if (needs.abortSignal.aborted) return { status: 'interrupted', output: null, error: null };
@@ -32,6 +34,19 @@ export async function runAssistant(assistant: Pick<Assistant, 'run'>, needs: Fra
       return { status: 'failed', output: null, error: turnErrorOf(error) };
     });
   return frame.usage === null ? outcome : { ...outcome, usage: frame.usage };
+}
+
+/**
+ * What an assistant's code has thrown in a timer or a listener, where no promise leads to its run: fails the frame whose
+ * code it was, also when that has ended and nobody cares any more.
+ *
+ * @returns false for what is not an assistant's
+ */
+export function failRunning(error: unknown): boolean {
+  const frame = runningFrame();
+  if (!(frame instanceof AssistantFrame)) return false;
+  frame.crash(error);
+  return true;
 }
 
 async function runToEnd(assistant: Pick<Assistant, 'run'>, ctx: Parameters<Assistant['run']>[0]): Promise<Json> {

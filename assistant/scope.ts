@@ -34,6 +34,9 @@ export class Scope {
 
 const scopes = new AsyncLocalStorage<Scope>();
 
+/** Whose code runs, where it is an assistant's. */
+export const runningFrame = (): object | undefined => scopes.getStore()?.frame;
+
 /** Runs code within a scope. */
 export const within = <T>(scope: Scope, run: () => T): T => scopes.run(scope, run);
 

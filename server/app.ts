@@ -31,6 +31,7 @@ import { createRateLimit } from './wire/rate-limit.js';
 import { createSocketServer } from './wire/socket-server.js';
 
 export type { Assistant } from '../assistant/assistant.js';
+export { failRunning } from '../assistant/run-assistant.js';
 export { ConfigError, readConfig, type Config } from './config.js';
 
 /** What an embedding program may bring of its own. */

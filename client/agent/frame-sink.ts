@@ -16,7 +16,7 @@ import type { Outcome } from '../pending-requests.js';
 import type { FrameKey } from './frame-key.js';
 import { Gathering } from './gathering.js';
 import { PushLine, type Piece, type Sent } from './push-line.js';
-import { indexedFrom, isLost, isOfContent, parseOp, pieceAt } from './push-refusal.js';
+import { indexedFrom, isLost, isOfCall, isOfContent, parseOp, pieceAt } from './push-refusal.js';
 import { SentTexts } from './sent-texts.js';
 
 export interface FrameSinkNeeds {
@@ -256,7 +256,8 @@ export class FrameSink implements Sink {
     if (error.code === 'seq_gap') return this.#gap(error);
     if (error.code === 'token_expired') this.needs.refresh();
     const isStuck = error.code === 'internal' && this.#failures >= MAX_INTERNAL;
-    if (error.retryable && !isStuck) return this.#retry(error);
+    const isOwn = item.content.kind === 'call' && isOfCall(error);
+    if (error.retryable && !isStuck && !isOwn) return this.#retry(error);
     if (item.content.kind === 'call' ? isLost(error) : !isOfContent(error) && !isStuck) return this.#lost(error);
     this.#failures = 0;
     this.#blame(item, error);

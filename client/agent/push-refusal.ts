@@ -15,6 +15,9 @@ export function parseOp(candidate: OpInput, index: number): Op {
 export const isOfContent = ({ code }: ChatError): boolean =>
   code === 'bad_request' || code === 'payload_too_large' || code === 'unsupported';
 
+/** Refusals of a call that its caller has to hear: its own open calls are too many, and to wait for them may be for ever. */
+export const isOfCall = ({ code }: ChatError): boolean => code === 'queue_full';
+
 /** Refusals that say that the frame has ended, or is another's. */
 export const isLost = ({ code }: ChatError): boolean => code === 'turn_ended' || code === 'stale_attempt';
 

@@ -1,4 +1,4 @@
-import { createTurnstream } from '../app.js';
+import { createTurnstream, failRunning } from '../app.js';
 import { readConfig } from '../config.js';
 import { createLog } from '../log.js';
 import { onTold } from './told.js';
@@ -8,6 +8,12 @@ export async function serve(): Promise<number> {
   const config = readConfig(process.env);
   const log = createLog(config.logLevel);
   process.on('unhandledRejection', (reason) => log.error({ err: reason }, 'a rejection that nobody handled'));
+  process.on('uncaughtException', (error) => {
+    if (failRunning(error)) return log.error({ err: error }, 'an assistant threw where nobody could catch it');
+    // The state may be half of something: the journal has what is needed to go on (LIF-2).
+    log.fatal({ err: error }, 'an error that nobody caught');
+    process.exit(1);
+  });
   const told = untilTold();
   const turnstream = await createTurnstream({ config, log });
   console.log(`Turnstream listening on ${turnstream.url}`);

@@ -228,7 +228,7 @@ describe.each(hosts)('TRN-9: the pipeline, $name', ({ host }) => {
   test('a model that breaks off or falls silent is asked again, and nothing stands twice', async () => {
     const cut = () => Promise.reject(Object.assign(new Error('cut'), { code: 'ECONNRESET' }));
     const model = answering(['It ', cut], [{ thinking: 'Hm.' }, () => never], ['It is.']);
-    const { turn, messages } = await ask(host, { model, retry: { backoffMs: 1 }, timeoutMs: 60 });
+    const { turn, messages } = await ask(host, { model, retry: { backoffMs: 1 }, timeoutMs: 200 });
     expect(turn).toMatchObject({ status: 'completed', usage: COST });
     expect(shown(messages).filter(([type]) => type !== 'loading')).toEqual([['text', { content: 'It is.' }]]);
     expect(model.doStreamCalls).toHaveLength(3);

@@ -347,6 +347,30 @@ describe.each(hosts)('$name', ({ host }) => {
     expect(await scene.messages(requestId)).toEqual([]);
   });
 
+  test('TRN-9: a callAny that was cut off asks again, under the stacks that it had', async () => {
+    const heard: string[] = [];
+    const child = assistant('child', async (ctx) => {
+      heard.push(asked(ctx));
+      if (asked(ctx) === 'bad') throw new Error('bad');
+      if (ctx.turn.attempt === 1) await forever();
+      return asked(ctx);
+    });
+    let output: Json = null;
+    const root = assistant('root', async (ctx) => {
+      const answer = await ctx.callAny(['bad', 'good'].map((messages) => ({ assistantId: 'child', messages })));
+      ({ output } = answer);
+    });
+    const scene = await host([root, child]);
+    const { requestId } = await scene.start('root', 'go');
+    await until(async () => (await scene.steps(requestId)).some(({ status }) => status === 'failed'), 'the bad one');
+    await until(() => heard.length === 2, 'both');
+    await scene.stop(requestId);
+    const before = (await scene.steps(requestId)).map(({ stepId, stackId }) => [stepId, stackId]);
+    expect(await scene.resume(requestId)).toMatchObject({ status: 'completed', error: null });
+    expect([output, heard.slice(2).includes('good')]).toEqual(['good', true]);
+    expect((await scene.steps(requestId)).map(({ stepId, stackId }) => [stepId, stackId])).toEqual(before);
+  });
+
   test('TRN-9: the space goes on as it was when the incomplete step began; what was written before is not written twice', async () => {
     const seen: Json[] = [];
     const worker = assistant('worker', async (ctx) => {

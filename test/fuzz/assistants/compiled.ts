@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../../harness/server.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const FOLDER = 'test/fuzz/assistants';
-const FILES = ['module', 'effects', 'mock-model', 'open', 'perform', 'tree', '../random'].map((name) =>
+const FILES = ['server-child', 'effects', 'mock-model', 'open', 'perform', 'tree', '../random'].map((name) =>
   join(FOLDER, `${name}.ts`),
 );
 
@@ -30,5 +30,5 @@ export function compiledModule(): string {
     };
     writeFileSync(target, ts.transpileModule(readFileSync(join(ROOT, file), 'utf8'), { compilerOptions }).outputText);
   }
-  return join(folder, FOLDER, 'module.js');
+  return join(folder, FOLDER, 'server-child.js');
 }

@@ -13,7 +13,7 @@ export interface Outcome {
   readonly events: number;
 }
 
-export interface Line {
+interface Line {
   readonly path: string;
   readonly type: string;
   readonly props: Json;
@@ -46,7 +46,7 @@ function pathOfMessage({ content, input }: Message['props']): string {
   return (content as string).split(' ')[0] ?? '';
 }
 
-export const isHandled = ({ metadata }: Step): boolean => metadata?.['handled'] === true;
+const isHandled = ({ metadata }: Step): boolean => metadata?.['handled'] === true;
 
 const rowOf = (step: Step): string =>
   [
@@ -54,8 +54,7 @@ const rowOf = (step: Step): string =>
     step.type,
     step.assistantId,
     step.stackDepth,
-    // Below a step that was handled, nobody says whether a failed one was.
-    step.status,
+    isHandled(step) ? 'handled' : step.status,
     canonical(withoutAside(step.output)),
   ].join(' ');
 
@@ -71,7 +70,7 @@ function withoutAside(value: Json): Json {
 
 const isMessage = (value: Json): boolean => isJsonObject(value) && 'messageId' in value;
 
-export function canonical(value: Json): string {
+function canonical(value: Json): string {
   return JSON.stringify(value, (_, part: Json) =>
     isJsonObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
   );

@@ -6,7 +6,7 @@ import { OPEN } from './open.js';
 import { FAILS, HANGS, LOSES, type HookPlan, type Node, type Tree, type TreeAssistant } from './tree.js';
 
 /** Below it, things happen side by side: what is read of the space there is not the same each time. */
-export const BESIDE = '|';
+const BESIDE = '|';
 /** Below it are those that did not win. */
 export const LOSER = '?';
 const AS_PLANNED = 'as planned';
@@ -244,7 +244,7 @@ function opening(ctx: Context, path: string, way: string, words: readonly string
 const halved = (text: string): string[] => text.match(/[^]{1,3}/g) ?? [];
 
 /** A short name for a value (FNV-1a): what comes after it depends on it. */
-export function digest(value: Json): string {
+function digest(value: Json): string {
   let hash = 0x811c9dc5;
   for (const unit of JSON.stringify(value)) hash = Math.imul(hash ^ (unit.codePointAt(0) as number), 0x01000193) >>> 0;
   return hash.toString(36);

@@ -85,7 +85,7 @@ async function disturb(
   const began = stage.events;
   while (left.length > 0 && !stage.isOver(attempt)) {
     const [next] = left as [Disturbance];
-    const at = began + Math.ceil((next.after * events) / attempt);
+    const at = began + Math.ceil((0.7 * next.after * events) / attempt);
     const isTime = (): boolean => stage.events >= at || stage.isOver(attempt);
     await until(isTime, 'the time of a disturbance', WAIT_MS).catch(() => undefined);
     if (stage.isOver(attempt)) return;
