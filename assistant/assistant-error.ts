@@ -5,8 +5,8 @@ export class AssistantError extends Error {
   override readonly name: string = 'AssistantError';
 
   /**
-   * @param code `resume_mismatch`, `bad_result`, `max_steps`, `timeout`, `all_failed`, or what an assistant that was called
-   *   had failed with
+   * @param code `resume_mismatch`, `bad_result`, `max_steps`, `all_failed`; what a step, or an assistant that was called, had
+   *   failed with; or a word of your own
    */
   constructor(
     readonly code: string,

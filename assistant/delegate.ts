@@ -1,8 +1,9 @@
 import {
   assistantId as assistantIdSchema,
+  CHILD_STACK,
   isJsonObject,
-  turnInput,
   parse,
+  turnInput,
   type InputMessage,
   type Json,
   type JsonObject,
@@ -12,12 +13,10 @@ import { AssistantError } from './assistant-error.js';
 import type { AssistantFrame } from './frame.js';
 import type { DelegateCall } from './sink.js';
 
-/** The metadata key of a delegate step that names the stack it calls. */
-export const CHILD_STACK = 'childStackId';
-
 /** What another assistant is given: a text, or messages as a person would send them; those of `ctx.input` will do. */
 export type DelegateInput = string | readonly (string | Pick<InputMessage, 'type' | 'props'>)[];
 
+/** One of several assistants that are asked at once. */
 export interface CallRequest {
   readonly assistantId: string;
   readonly messages: DelegateInput;

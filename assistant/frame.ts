@@ -1,5 +1,6 @@
 import {
   canonicalJson,
+  HANDLED,
   isIncomplete,
   json,
   parse,
@@ -27,6 +28,7 @@ export interface AssistantClock {
   after(ms: number, callback: () => void): { cancel(): void };
 }
 
+/** What a host gives to run an assistant on a frame. */
 export interface FrameNeeds {
   readonly assignment: Assignment;
   readonly sink: Sink;
@@ -36,11 +38,13 @@ export interface FrameNeeds {
   readonly clock: AssistantClock;
 }
 
-/** How a step is matched with what an earlier attempt recorded in its place. */
+/** What of a step must be the same as an earlier attempt recorded in its place: type and input, or the type alone. */
 export type StepMatch = 'input' | 'type';
 
+/** A step that is wanted: what to run unless it was recorded as completed. */
 export interface StepRun {
   readonly type: StepType;
+  /** JSON; whatever else it is is refused. */
   readonly input: unknown;
   readonly run: (input: Json, step: RunningStep) => unknown;
   readonly match?: StepMatch;
@@ -49,7 +53,7 @@ export interface StepRun {
 }
 
 /** A step as the code that runs it sees it. */
-export interface RunningStep {
+interface RunningStep {
   readonly stepId: string;
   readonly metadata: JsonObject;
 }
@@ -154,7 +158,7 @@ export class AssistantFrame {
       this.addUsage(recorded.metadata?.[USAGE] ?? null);
       return { input, output: recorded.output };
     }
-    if (recorded?.metadata?.['handled'] === true) throw errorOf(recorded);
+    if (recorded?.metadata?.[HANDLED] === true) throw errorOf(recorded);
     const metadata = recorded?.metadata ?? { ...wanted.metadata?.(), [CALL_PATH]: path };
     const stepId = recorded?.stepId ?? this.needs.newId();
     await this.push([...passed(scope), { op: 'step.start', stepId, type: wanted.type, input, metadata }]);
@@ -167,9 +171,9 @@ export class AssistantFrame {
     try {
       const running = within(own, async () => wanted.run(input, { stepId, metadata }));
       const output = parse(json, (await this.abortable(running)) ?? null, ['output']);
-      // Refused where it is too large: then the step has failed.
       // The code below is not run again when the turn is resumed: what it used is counted by the step.
       const used = own.usage && { metadata: { ...metadata, [USAGE]: own.usage } };
+      // Refused where it is too large: then the step has failed.
       await this.push([...passed(own), { op: 'step.end', stepId, status: 'completed', output, ...used }]);
       above.usage = addUsage(above.usage, own.usage);
       return output;
@@ -217,7 +221,7 @@ const mark = (stepId: string, handled: boolean): OpInput => ({
   op: 'step.end',
   stepId,
   status: 'failed',
-  metadata: { handled },
+  metadata: { [HANDLED]: handled },
 });
 
 /** Whoever goes on after a failed step has dealt with it: it is not run again. */
@@ -252,7 +256,7 @@ function inputOf(recorded: Step, wanted: StepRun, given: Json, path: string): Js
     recorded.type === wanted.type &&
     (wanted.match === 'type' || canonicalJson(recorded.input) === canonicalJson(given));
   if (isSame) return recorded.input;
-  const what = recorded.type === wanted.type ? `another input` : `type ${recorded.type}, not ${wanted.type}`;
+  const what = recorded.type === wanted.type ? 'another input' : `type ${recorded.type}, not ${wanted.type}`;
   throw new AssistantError(
     'resume_mismatch',
     `Step ${path} of this frame was recorded with ${what}: a run that is resumed must make the same steps in the same order.`,

@@ -11,4 +11,4 @@ export { isRetryable, TimeoutError, type RetryPolicy } from './retry.js';
 export type { ToolResult } from './run-tool.js';
 export type { DelegateAnswer, DelegateCall, Sink } from './sink.js';
 export type { Space } from './space.js';
-export { tool, type Tool, type ToolRun, type Tools } from './tool.js';
+export { tool, type Tool, type ToolInput, type ToolRun, type Tools, type ToolSchema } from './tool.js';

@@ -66,8 +66,8 @@ export interface Pipeline {
 
 const MAX_STEPS = 20;
 
-const text = z.union([z.string(), z.array(z.unknown())]);
-const delegation = z.strictObject({ assistantId: z.string(), messages: text.optional() });
+const delegateInput = z.union([z.string(), z.array(z.unknown())]);
+const delegation = z.strictObject({ assistantId: z.string(), messages: delegateInput.optional() });
 const created = z.strictObject({ messages: z.array(json).optional(), delegate: delegation.optional() }).nullish();
 const nextResult = z.strictObject({ data: json.optional(), delegate: delegation.optional() }).nullish();
 

@@ -6,7 +6,7 @@ export const CALL_PATH = 'call';
 /** What earlier attempts recorded of a frame, by the place of each step among the calls (TRN-9). */
 export class RecordedSteps {
   readonly #byPath = new Map<string, Step>();
-  /** Steps recorded below each path, counted by the highest place. */
+  /** The highest place among the steps recorded directly below each path. */
   readonly #lastBelow = new Map<string, number>();
 
   constructor({ resume, stackId }: Pick<Assignment, 'resume' | 'stackId'>) {
@@ -20,10 +20,6 @@ export class RecordedSteps {
       this.#byPath.set(path, step);
       this.#count(path);
     }
-  }
-
-  get isEmpty(): boolean {
-    return this.#byPath.size === 0;
   }
 
   at(path: string): Step | undefined {

@@ -4,11 +4,11 @@ import { ChatError } from '../protocol/index.js';
 export interface RetryPolicy {
   /** Tries altogether, the first one counted; default 3. */
   readonly attempts?: number;
-  /** Pause after the first try; default 250. */
+  /** Pause after the first try, milliseconds; default 250. */
   readonly backoffMs?: number;
-  /** What each further pause is longer by; default 2. */
+  /** How many times as long each further pause is; default 2. */
   readonly factor?: number;
-  /** No pause of ours is longer; default 10,000. What the other side asked for may be. */
+  /** No pause of ours is longer, milliseconds; default 10,000. What the other side asked for may be. */
   readonly maxBackoffMs?: number;
   /** Whether another try can help; default {@link isRetryable}. */
   readonly retryable?: (error: unknown) => boolean;

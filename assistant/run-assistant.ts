@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { json, parse, type FrameEnd, type Json, type TurnError } from '../protocol/index.js';
 import { turnErrorOf } from './assistant-error.js';
 import type { Assistant } from './assistant.js';
-import { createContext, frameOf } from './context.js';
+import { createContext, frameOf, type Context } from './context.js';
 import { AssistantFrame, type FrameNeeds } from './frame.js';
 import { runningFrame } from './scope.js';
 
@@ -49,7 +49,7 @@ export function failRunning(error: unknown): boolean {
   return true;
 }
 
-async function runToEnd(assistant: Pick<Assistant, 'run'>, ctx: Parameters<Assistant['run']>[0]): Promise<Json> {
+async function runToEnd(assistant: Pick<Assistant, 'run'>, ctx: Context): Promise<Json> {
   const output = parse(json, (await assistant.run(ctx)) ?? null, ['output']);
   await frameOf(ctx).finish();
   return output;

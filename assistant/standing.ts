@@ -82,7 +82,7 @@ export class StandingMessages {
     return renamed === undefined ? null : this.push([{ ...op, messageId: renamed }]);
   }
 
-  /** The run is over: what it never ended is as it should be, too. */
+  /** The run is over: a message that it began and never ended becomes what the run made of it. */
   async finish(): Promise<void> {
     for (const [messageId, behind] of this.#behind) {
       if (!isSame(behind)) await this.#overtake(messageId, behind);
@@ -92,7 +92,8 @@ export class StandingMessages {
   async #follow(op: ChangeOp, behind: Behind): Promise<void> {
     const { messageId } = op;
     behind.now = foldMessage(behind.now, changeOf(parse(opSchema, op) as ParsedChange, behind.now));
-    if (op.op === 'end' ? isSame(behind) : isBeginning(behind)) {
+    // Half a character alone would be lost: what follows it decides.
+    if (op.op === 'end' ? isSame(behind) : isBeginning(behind) || endsInHalf(behind.now.props)) {
       if (op.op === 'end') this.#behind.delete(messageId);
       return;
     }
@@ -161,6 +162,11 @@ const isSame = ({ stands, now }: Behind): boolean =>
 
 /** Whether what the run has said is what stands, or the beginning of it. */
 const isBeginning = ({ stands, now }: Behind): boolean => now.type === stands.type && begins(stands.props, now.props);
+
+const endsInHalf = (value: Json): boolean =>
+  typeof value === 'string'
+    ? splitHalf(value).half !== ''
+    : value !== null && typeof value === 'object' && Object.values(value).some(endsInHalf);
 
 const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
 

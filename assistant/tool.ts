@@ -36,6 +36,7 @@ export interface Tool<Input = unknown> {
   execute(input: Input, ctx: Context, run: ToolRun): Promise<Json | void> | Json | void;
 }
 
+/** The tools of an assistant, by the names that its model calls them: 1 to 64 letters, digits, `_` and `-`. */
 export type Tools = Readonly<Record<string, Tool>>;
 
 /**

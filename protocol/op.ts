@@ -4,7 +4,7 @@ import { agentMadeId, assistantId, id } from './ids.js';
 import { isForbiddenKey, json, jsonObject } from './json.js';
 import { messageType, role } from './message.js';
 import { normalPath, parsePath, PathFault } from './path.js';
-import { stepType } from './step.js';
+import { SAID, stepType, withoutSaid } from './step.js';
 import { wellFormed } from './text.js';
 
 /** A path into props, checked, well-formed and without a leading `props.`. */
@@ -27,6 +27,9 @@ const somewhere = path.refine((text) => text !== '', { error: 'expected a path' 
 const name = z.string().min(1).max(200).transform(wellFormed);
 const spaceKey = name.refine((key) => !isForbiddenKey(key), { error: 'this key is not allowed' });
 export const signalName = name;
+
+/** The server alone says what a hidden step has sent. */
+const stepMetadata = metadata.transform((given) => (given?.[SAID] === undefined ? given : withoutSaid(given)));
 
 /**
  * What an assistant does to its turn, one by one (section 6). Text in `append` is kept as it came: a lone half of a pair
@@ -60,7 +63,7 @@ export const op = z.discriminatedUnion('op', [
     stackId: agentMadeId.optional(),
     stackParentId: agentMadeId.nullable().optional(),
     assistantId: assistantId.optional(),
-    metadata: metadata.optional(),
+    metadata: stepMetadata.optional(),
   }),
   z.object({
     op: z.literal('step.end'),
@@ -68,7 +71,7 @@ export const op = z.discriminatedUnion('op', [
     status: z.enum(['completed', 'failed', 'interrupted']),
     output: json.optional(),
     error: json.optional(),
-    metadata: metadata.optional(),
+    metadata: stepMetadata.optional(),
   }),
   z.object({ op: z.literal('space.set'), key: spaceKey, value: json }),
   z.object({ op: z.literal('space.delete'), key: spaceKey }),

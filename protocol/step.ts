@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { metadata } from './chat.js';
 import { assistantId, id, isoTime } from './ids.js';
-import { json, jsonObject } from './json.js';
+import { json, jsonObject, type JsonObject } from './json.js';
 
 export const stepType = z.enum(['input', 'hook_create', 'llm', 'tool', 'hook_next', 'delegate']);
 export type StepType = z.infer<typeof stepType>;
@@ -35,8 +35,25 @@ export type Step = z.infer<typeof step>;
 export const stepSummary = step.omit({ input: true, output: true, spaceSnapshot: true });
 export type StepSummary = z.infer<typeof stepSummary>;
 
+/**
+ * The metadata key under which a completed step of a call that is not shown keeps the messages it had sent: they stand
+ * nowhere else, and a resumed call answers with them. No event carries it.
+ */
+export const SAID = 'said';
+
+/** The metadata key that is true in a failed step whose caller went on: no resume runs it again (TRN-9). */
+export const HANDLED = 'handled';
+
+/** The metadata key of a delegate step under which it names the stack that it calls. */
+export const CHILD_STACK = 'childStackId';
+
 export function summaryOf({ input: _input, output: _output, spaceSnapshot: _snapshot, ...summary }: Step): StepSummary {
-  return summary;
+  const { metadata } = summary;
+  return metadata?.[SAID] === undefined ? summary : { ...summary, metadata: withoutSaid(metadata) };
+}
+
+export function withoutSaid({ [SAID]: _said, ...metadata }: JsonObject): JsonObject {
+  return metadata;
 }
 
 /** Whether the step may run again: only a completed one never does. */

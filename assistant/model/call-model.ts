@@ -25,6 +25,7 @@ export type ModelSettings = LanguageModelCallOptions &
   Partial<Pick<StreamTextOptions, 'toolChoice' | 'providerOptions'>>;
 type StreamTextOptions = Parameters<typeof streamText>[0];
 
+/** What one round with a model is made of. */
 export interface ModelCall {
   readonly model: ModelSource;
   readonly instructions?: string | undefined;
@@ -32,7 +33,7 @@ export interface ModelCall {
   readonly messages: readonly (ModelMessage | Json)[];
   readonly tools?: Tools | undefined;
   readonly retry?: RetryPolicy | undefined;
-  /** The longest silence before the first part and between two parts; default 120,000. */
+  /** The longest silence before the first part and between two parts, milliseconds; default 120,000. */
   readonly timeoutMs?: number | undefined;
   readonly settings?: ModelSettings | undefined;
 }
@@ -195,6 +196,6 @@ class Round {
     if (given === undefined)
       return { ...call, error: 'The input is JSON that cannot be kept: too deep, or a bad key.' };
     const valid = await validInput(tool, given);
-    return { ...call, error: valid.ok ? null : clipped(valid.error) };
+    return { ...call, error: valid.ok ? null : valid.error };
   }
 }

@@ -38,6 +38,7 @@ export interface Completion {
 
 /** A step's output is this completion: what is deeper inside it than this could not be stored. */
 const MAX_INNER_DEPTH = 48;
+/** Characters of what a model is told was wrong with its call. */
 const MAX_ERROR = 2000;
 
 /** The same value as JSON that can be stored inside a completion; undefined where it is none. */
@@ -50,8 +51,10 @@ export function storable(value: unknown): Json | undefined {
   }
 }
 
+/** A sentence for the model, no longer than it needs. */
 export const clipped = (text: string): string => wellFormed(text.slice(0, MAX_ERROR));
 
+/** The SDK's count of a round. */
 export function usageOf({ inputTokens, outputTokens, totalTokens, ...details }: LanguageModelUsage): Usage | null {
   const all = [inputTokens, outputTokens, totalTokens];
   if (all.every((tokens) => tokens === undefined)) return null;

@@ -1,8 +1,10 @@
 import type { LanguageModel } from 'ai';
 
+/** A model, and the server where it is. */
 export interface OpenAiChat {
   /** Where the API is, `/v1` included: `https://api.openai.com/v1`. */
   readonly baseUrl: string;
+  /** For servers that want one. */
   readonly apiKey?: string | undefined;
   /** The model's name there. */
   readonly model: string;

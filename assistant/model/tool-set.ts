@@ -2,6 +2,7 @@ import type { FlexibleSchema, JSONSchema7, Schema, ToolSet } from 'ai';
 import * as z from 'zod';
 import type { JsonObject } from '../../protocol/index.js';
 import type { Tool, Tools, ToolSchema } from '../tool.js';
+import { clipped } from './completion.js';
 
 /**
  * The tools as the AI SDK offers them to a model: with their schemas and nothing that runs. Input is not validated there,
@@ -60,12 +61,10 @@ function readable(schema: JsonObject): z.ZodType | null {
 const isJsonSchema = (schema: ToolSchema): schema is JsonObject =>
   !('~standard' in schema) && !(Symbol.for('vercel.ai.schema') in schema);
 
-const MAX_SENTENCE = 2000;
-
 function sentence(error: unknown): string {
   const inner = issuesOf(error) ?? issuesOf((Object(error) as { cause?: unknown }).cause);
   const text = inner === null ? (error instanceof Error ? error.message : String(error)) : z.prettifyError(inner);
-  return `The input does not fit: ${text}`.slice(0, MAX_SENTENCE);
+  return clipped(`The input does not fit: ${text}`);
 }
 
 /** zod's issues, whichever zod made them. */

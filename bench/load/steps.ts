@@ -1,10 +1,10 @@
-import type { Assistant, Context } from '../../assistant/index.js';
+import type { Assistant } from '../../assistant/index.js';
 
 /** Steps that the words of one answer are spread over. */
 const STEPS = 10;
 
 /** Says word by word what it was asked, as `echo` does, within ten recorded steps: what recording costs. */
-export const sayInSteps: Assistant['run'] = async (ctx: Context) => {
+export const sayInSteps: Assistant['run'] = async (ctx) => {
   const asked = ctx.input[0]?.props['content'];
   const words = (typeof asked === 'string' ? asked : '').match(/\s*\S+/g) ?? [];
   const messageId = await ctx.send('');

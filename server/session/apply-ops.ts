@@ -3,6 +3,7 @@ import {
   DEFAULT_PATH,
   op as opSchema,
   parse,
+  SAID,
   SIGNAL_TYPE,
   tooLarge,
   type JsonObject,
@@ -226,6 +227,18 @@ function stepPlace(live: LiveTurn, frame: Frame, op: Extract<Op, { op: 'step.sta
   return { stackId, stackParentId: parent.stackId, stackDepth, assistantId: op.assistantId ?? frame.place.assistantId };
 }
 
+/** What a step is left with: what its author says, and, where nobody was shown it, what it has sent. */
+function metadataOf(
+  { aside }: Frame,
+  { stepId, status, metadata }: Extract<Op, { op: 'step.end' }>,
+  before: Step | undefined,
+): { readonly metadata?: JsonObject | null } {
+  const said =
+    status === 'completed' && aside ? [...aside.messages].filter((message) => message.stepId === stepId) : [];
+  if (said.length > 0) return { metadata: { ...(metadata ?? before?.metadata), [SAID]: said } };
+  return metadata === undefined ? {} : { metadata };
+}
+
 function endStep(scene: OpScene, op: Extract<Op, { op: 'step.end' }>, undo: Undo): Effect[] {
   const { live, frame } = scene;
   const before = live.steps.get(op.stepId);
@@ -237,7 +250,7 @@ function endStep(scene: OpScene, op: Extract<Op, { op: 'step.end' }>, undo: Undo
       status: op.status,
       output: op.output ?? null,
       error: op.error ?? null,
-      ...(op.metadata === undefined ? {} : { metadata: op.metadata }),
+      ...metadataOf(frame, op, before),
     },
     undo,
   );

@@ -1,8 +1,9 @@
-import { ChatError, MAX_OPEN_CALLS, tooLarge } from '../../protocol/index.js';
+import { ChatError, MAX_OPEN_CALLS, SAID, tooLarge, type Message } from '../../protocol/index.js';
 import type { FrameOutcome } from '../../assistant/run-assistant.js';
+import type { DelegateAnswer } from '../../assistant/sink.js';
 import type { ChatSession } from './chat-session.js';
 import { Frame } from './frame.js';
-import type { Call, CallAnswer } from './host.js';
+import type { Call } from './host.js';
 import { inputRow } from './input-row.js';
 import type { LiveTurn } from './live-turn.js';
 import { jsonBytes, MessageBuffer } from './message-buffer.js';
@@ -23,10 +24,12 @@ export function childFrame(session: ChatSession, live: LiveTurn, caller: Frame, 
 }
 
 /** What the caller is told once the frame has ended. */
-export function answerOf(live: LiveTurn, child: Frame, outcome: FrameOutcome): CallAnswer {
+export function answerOf(live: LiveTurn, child: Frame, outcome: FrameOutcome): DelegateAnswer {
   const own = child.aside && child.aside !== callerOf(live, child)?.aside ? child.aside : null;
   if (own) live.aside.delete(own);
-  return { stackId: child.stackId, ...outcome, space: live.steps.space(), messages: [...(own?.messages ?? [])] };
+  const { usage = null } = outcome;
+  const messages = [...(own?.messages ?? [])];
+  return { stackId: child.stackId, ...outcome, usage, space: live.steps.space(), messages };
 }
 
 const callerOf = (live: LiveTurn, child: Frame): Frame | undefined => live.frames.get(child.place.stackParentId ?? '');
@@ -50,7 +53,18 @@ function childOf(session: ChatSession, live: LiveTurn, caller: Frame, call: Call
   );
   const place = { stackId, stackParentId: caller.stackId, stackDepth, assistantId: call.assistantId };
   // What a hidden frame delegates to is as hidden, and its caller is answered all of it.
-  return new Frame(place, input, call.show ? caller.aside : new MessageBuffer(live.needs.limits));
+  return new Frame(place, input, call.show ? caller.aside : asideOf(live, stackId));
+}
+
+/** Where a call that is not shown sends to: what its completed steps had sent in earlier attempts stands there already. */
+function asideOf(live: LiveTurn, stackId: string): MessageBuffer {
+  const buffer = new MessageBuffer(live.needs.limits);
+  const stacks = stacksBelow(live, stackId);
+  for (const { step } of live.stepRecords()) {
+    const said = stacks.has(step.stackId) ? (step.metadata?.[SAID] as Message[] | undefined) : undefined;
+    for (const message of said ?? []) buffer.restore({ ...message, state: 'closed', sequence: buffer.size + 1 });
+  }
+  return buffer;
 }
 
 /** Counts a call while it is open. */
@@ -65,4 +79,22 @@ function keepCall(live: LiveTurn, child: Frame): void {
   if (child.aside) live.aside.add(child.aside);
   void child.done.promise.then(() => (live.callBytes -= bytes));
   live.addFrame(child);
+}
+
+/** The ids of this stack and of those called from it. */
+export function stacksBelow(live: LiveTurn, stackId: string): ReadonlySet<string> {
+  const below = new Set([stackId]);
+  const places = [
+    ...[...live.frames.values()].map(({ place }) => place),
+    ...live.stepRecords().map(({ step }) => step),
+  ];
+  for (let grew = true; grew;) {
+    grew = false;
+    for (const place of places) {
+      if (place.stackParentId === null || !below.has(place.stackParentId) || below.has(place.stackId)) continue;
+      below.add(place.stackId);
+      grew = true;
+    }
+  }
+  return below;
 }

@@ -1,13 +1,14 @@
 import { ChatError, type Assignment, type Message, type TurnError } from '../../protocol/index.js';
 import type { FrameOutcome } from '../../assistant/run-assistant.js';
+import type { DelegateAnswer } from '../../assistant/sink.js';
 import { applyOps } from './apply-ops.js';
 import { NOT_PREPARED, prepareFrame } from './assignment.js';
-import { answerOf, childFrame } from './call.js';
+import { answerOf, childFrame, stacksBelow } from './call.js';
 import type { ChatSession } from './chat-session.js';
 import { eventEffects } from './effect.js';
 import { endTurn, stepsClosed } from './end-turn.js';
 import type { Frame, Holder } from './frame.js';
-import type { Call, CallAnswer, FrameRun, Place } from './host.js';
+import type { Call, FrameRun, Place } from './host.js';
 import type { EndedTurn, LiveTurn, Outcome } from './live-turn.js';
 
 /** A frame in the hands of its host: what is taken from it, and how it ends. */
@@ -137,7 +138,7 @@ function outcomeOf({ status, error, usage }: FrameOutcome): Outcome {
  *
  * @throws {ChatError} `bad_request`: too deep, or a stack id in use; `queue_full`: too many open calls; `payload_too_large`
  */
-export function openCall(session: ChatSession, live: LiveTurn, caller: Frame, call: Call): Promise<CallAnswer> {
+export function openCall(session: ChatSession, live: LiveTurn, caller: Frame, call: Call): Promise<DelegateAnswer> {
   const child = childFrame(session, live, caller, call);
   seekChildHost(session, live, child, new Set());
   return child.done.promise.then((outcome) => answerOf(live, child, outcome));
@@ -193,7 +194,7 @@ function cancelCall(session: ChatSession, live: LiveTurn, stackId: string): void
 /** Ends a call: its calls end with it, its messages are closed, its steps get their last status. */
 function endChild(session: ChatSession, live: LiveTurn, child: Frame, result: FrameOutcome): void {
   if (child.result) return;
-  const stacks = stacksBelow(live, child);
+  const stacks = stacksBelow(live, child.stackId);
   child.finish(result);
   for (const frame of live.frames.values()) {
     if (stacks.has(frame.stackId)) frame.abandon({ status: 'interrupted', output: null, error: null }, 'parent_ended');
@@ -203,22 +204,4 @@ function endChild(session: ChatSession, live: LiveTurn, child: Frame, result: Fr
   child.aside?.endAll(openHere);
   const closed = eventEffects(live.messages.endAll(openHere));
   session.publish([...closed, ...stepsClosed(live, result.status, (stackId) => stacks.has(stackId))], live);
-}
-
-/** The ids of this stack and of those called from it. */
-function stacksBelow(live: LiveTurn, top: Frame): ReadonlySet<string> {
-  const below = new Set([top.stackId]);
-  const places = [
-    ...[...live.frames.values()].map(({ place }) => place),
-    ...live.stepRecords().map(({ step }) => step),
-  ];
-  for (let grew = true; grew;) {
-    grew = false;
-    for (const { stackId, stackParentId } of places) {
-      if (stackParentId === null || !below.has(stackParentId) || below.has(stackId)) continue;
-      below.add(stackId);
-      grew = true;
-    }
-  }
-  return below;
 }

@@ -1,5 +1,6 @@
 import type { FrameOutcome } from '../../assistant/run-assistant.js';
-import type { Assignment, InputMessage, JsonObject, Message } from '../../protocol/index.js';
+import type { DelegateAnswer } from '../../assistant/sink.js';
+import type { Assignment, InputMessage } from '../../protocol/index.js';
 import type { Frame, Holder } from './frame.js';
 
 /** What one frame asks of another assistant (AGT-8). */
@@ -11,15 +12,6 @@ export interface Call {
   readonly show: boolean;
 }
 
-/** How a call ended. */
-export interface CallAnswer extends FrameOutcome {
-  readonly stackId: string;
-  /** The turn's space when the child had ended. */
-  readonly space: JsonObject;
-  /** What a child that is not shown has sent, closed. */
-  readonly messages: readonly Message[];
-}
-
 /** A frame as its host runs it. */
 export interface FrameRun {
   readonly frame: Frame;
@@ -29,7 +21,7 @@ export interface FrameRun {
   /** Applies ops of the holder, all or none; resolves when more may come. @throws {ChatError} */
   apply(ops: readonly unknown[]): Promise<void>;
   /** Runs another assistant below this frame; resolves with how it ended. @throws {ChatError} see `openCall` */
-  delegate(call: Call): Promise<CallAnswer>;
+  delegate(call: Call): Promise<DelegateAnswer>;
   /** The host has come to the end of the frame. */
   close(outcome: FrameOutcome): void;
   /** The host did not take the frame: another one shall. `by` is what is not asked again; null where nothing was asked. */

@@ -1,6 +1,5 @@
 import { frameEnded } from '../../assistant/assistant-error.js';
 import { runAssistant } from '../../assistant/run-assistant.js';
-import type { DelegateAnswer, DelegateCall } from '../../assistant/sink.js';
 import type { Assistant } from '../../assistant/assistant.js';
 import { nextTurn, type Clock } from '../clock.js';
 import type { IdSource } from '../id-source.js';
@@ -53,16 +52,11 @@ export class InProcessHost {
     const outcome = await runAssistant(assistant, {
       // Its own, as it would be far away: what it changes in it is nobody else's.
       assignment: structuredClone(run.assignment),
-      sink: { push, delegate: (call) => delegated(run, call) },
+      sink: { push, delegate: (call) => run.delegate(call) },
       abortSignal,
       newId: () => this.ids.id(),
       clock: this.clock,
     });
     run.close(outcome);
   }
-}
-
-async function delegated(run: FrameRun, call: DelegateCall): Promise<DelegateAnswer> {
-  const { usage = null, messages, ...answer } = await run.delegate(call);
-  return { ...answer, usage, messages: [...messages] };
 }

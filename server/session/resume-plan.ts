@@ -1,4 +1,6 @@
 import {
+  CHILD_STACK,
+  HANDLED,
   isIncomplete,
   type Assignment,
   type JsonObject,
@@ -12,14 +14,11 @@ import type { StackPlace } from './step-recorder.js';
 /** TRN-9, the pure part: what of a turn's recorded steps runs again, and what that replaces. */
 
 /** A failed step whose caller went on stands as it is. */
-const isHandled = (step: Step): boolean => step.metadata?.['handled'] === true;
+const isHandled = (step: Step): boolean => step.metadata?.[HANDLED] === true;
 
 const mustRunAgain = (step: Step): boolean => isIncomplete(step) && !isHandled(step);
 
-/**
- * The incomplete steps that have no incomplete child, deepest first. A child's stack belongs to the delegate step of its
- * parent stack that began before it; several delegate steps at once get their child stacks in order.
- */
+/** The steps that run again and have no child that does, deepest first; none below a step that completed or was handled. */
 export function leafSteps(steps: readonly Step[]): Step[] {
   const callers = callersOf(steps);
   const again = steps.filter((step) => mustRunAgain(step) && !isSettledAbove(step, callers));
@@ -29,7 +28,7 @@ export function leafSteps(steps: readonly Step[]): Step[] {
     .sort((a, b) => b.stackDepth - a.stackDepth || b.sequence - a.sequence);
 }
 
-/** Whether a step above it has completed or was passed: then whatever is below is not run again either. */
+/** Whether a step above it has completed or was handled: then whatever is below is not run again either. */
 function isSettledAbove(step: Step, callers: ReadonlyMap<string, Step>): boolean {
   const seen = new Set<string>();
   for (let at = callers.get(step.stackId); at && !seen.has(at.stepId); at = callers.get(at.stackId)) {
@@ -39,13 +38,16 @@ function isSettledAbove(step: Step, callers: ReadonlyMap<string, Step>): boolean
   return false;
 }
 
-/** stack id → the delegate step that called it: the one that says so, else the first that no other stack has claimed. */
+/**
+ * stack id → the delegate step that called it: the one that says so, else the first of the parent stack that began before
+ * and that no other stack has claimed.
+ */
 function callersOf(steps: readonly Step[]): ReadonlyMap<string, Step> {
   const callers = new Map<string, Step>();
   const delegates = steps.filter(({ type }) => type === 'delegate').sort((a, b) => a.sequence - b.sequence);
   const free: Step[] = [];
   for (const step of delegates) {
-    const childStackId = step.metadata?.['childStackId'];
+    const childStackId = step.metadata?.[CHILD_STACK];
     if (typeof childStackId === 'string') callers.set(childStackId, step);
     else free.push(step);
   }

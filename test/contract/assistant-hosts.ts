@@ -28,7 +28,7 @@ export interface AssistantScene {
   get<T>(path: string): Promise<T>;
 }
 
-type Host = (assistants: readonly Assistant[], options?: ServerOptions) => Promise<AssistantScene>;
+export type Host = (assistants: readonly Assistant[], options?: ServerOptions) => Promise<AssistantScene>;
 
 async function inProcess(assistants: readonly Assistant[], options: ServerOptions = {}): Promise<AssistantScene> {
   return sceneOn((await startServer({ assistants, ...options })).url);

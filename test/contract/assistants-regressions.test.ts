@@ -99,6 +99,18 @@ describe.each(hosts)('$name', ({ host }) => {
     expect(answers).toEqual(['Hello, you', 'Bye']);
   });
 
+  test('DAT-1: a character that comes in halves is whole where its message takes the place of one that stood', async () => {
+    const { answers } = await asked(
+      async (ctx, trouble) => {
+        const id = await ctx.send('one ');
+        trouble();
+        for (const unit of '\u{1f600}!'.split('')) await ctx.append(id, unit);
+      },
+      (ctx) => ctx.delegate('other', 'go'),
+    );
+    expect(answers).toEqual(['one \u{1f600}!']);
+  });
+
   test('TRN-9: the tokens of what a completed step called are counted once, in every attempt', async () => {
     const { turn } = await asked(
       async (ctx, trouble) => {

@@ -1,6 +1,6 @@
 import { defineAssistant, type Assistant, type AssistantDefinition, type Tools } from '../../assistant/index.js';
 import type { Message, Turn } from '../../protocol/index.js';
-import type { hosts, AssistantScene } from './assistant-hosts.js';
+import type { AssistantScene, Host } from './assistant-hosts.js';
 
 /** A tool that takes anything. */
 export const plain = (execute: Tools[string]['execute'], more: Partial<Tools[string]> = {}): Tools[string] => ({
@@ -22,7 +22,7 @@ export interface Asked {
 
 /** Asks one assistant once, on a host. */
 export async function ask(
-  host: (typeof hosts)[number]['host'],
+  host: Host,
   definition: Partial<AssistantDefinition>,
   { more = [] }: { readonly more?: readonly Assistant[] } = {},
 ): Promise<Asked> {

@@ -156,11 +156,10 @@ export function createAgentDesk(env: Environment, sessions: Sessions, agents: Ag
       const met = numbered<AgentResult<'turn:delegate'>>(connection, args);
       if ('answer' in met) return met.answer;
       const { session, live, frame } = met.held;
-      const answer = openCall(session, live, frame, args).then((answer): AgentResult<'turn:delegate'> => {
-        const { usage = null, messages, ...rest } = answer;
+      const answer = openCall(session, live, frame, args).then((ended) => {
         // Kept for a repetition; there was room for them while the call was open.
-        live.answerBytes += jsonBytes([...messages]);
-        return { ...rest, usage, messages: [...messages] };
+        live.answerBytes += jsonBytes(ended.messages);
+        return ended;
       });
       return answered(met.held, args.seq, answer);
     },
