@@ -6,6 +6,7 @@ import { runPipeline, type Pipeline } from './pipeline.js';
 /** The code that answers a turn. It runs unchanged inside the server process or in an agent. */
 export interface Assistant {
   readonly assistantId: string;
+  /** For people to read. */
   readonly name: string;
   /**
    * Answers one frame. What it returns is the frame's output; what it throws ends the frame as failed. When
@@ -16,6 +17,7 @@ export interface Assistant {
 
 interface Named {
   readonly assistantId: string;
+  /** For people to read; default: the id. */
   readonly name?: string;
 }
 
@@ -31,9 +33,8 @@ export type AssistantDefinition = Named &
     | ({ readonly run: Assistant['run'] } & { readonly [Stage in keyof Pipeline]?: never })
   );
 
-const aFunction = z
-  .custom<unknown>((value) => typeof value === 'function', { error: 'expected a function' })
-  .optional();
+const someFunction = z.custom<unknown>((value) => typeof value === 'function', { error: 'expected a function' });
+const aFunction = someFunction.optional();
 const definitionSchema = z.looseObject({
   assistantId: assistantIdSchema,
   name: z.string().min(1).max(200).optional(),
@@ -44,8 +45,9 @@ const definitionSchema = z.looseObject({
   timeoutMs: z.number().positive().optional(),
   tools: z
     .record(
-      z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, { error: 'expected a name of letters, digits, _ and -' }),
-      z.looseObject({ inputSchema: z.looseObject({}), execute: z.custom((value) => typeof value === 'function') }),
+      z.string().regex(/^[A-Za-z0-9_-]{1,64}$/),
+      z.looseObject({ inputSchema: z.looseObject({}), execute: someFunction }),
+      { error: ({ code }) => (code === 'invalid_key' ? 'expected a name of letters, digits, _ and -' : undefined) },
     )
     .optional(),
 });

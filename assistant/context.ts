@@ -12,6 +12,7 @@ import {
 import { any, delegate, race, type CallAnswer, type CallRequest, type DelegateInput } from './delegate.js';
 import { AssistantFrame, type FrameNeeds, type StepMatch, type StepRun } from './frame.js';
 import type { Space } from './space.js';
+import type { ChangeOp } from './standing.js';
 
 /** A message as an assistant writes it; a plain string stands for a text. */
 export type MessageDraft =
@@ -146,12 +147,13 @@ function quiet<T>(promise: Promise<T>): Promise<T> {
   return promise;
 }
 
+/** What the code of an assistant is given to run on a frame. */
 export function createContext(needs: FrameNeeds): Context {
   const { assignment, abortSignal } = needs;
   const { turn, chat, input, history, resume } = assignment;
   const frame = new AssistantFrame(needs);
   const ask = (request: CallRequest) => delegate(frame, { show: false, ...request });
-  const change = (op: Parameters<typeof frame.standing.change>[0]): Promise<void> => {
+  const change = (op: ChangeOp): Promise<void> => {
     const followed = frame.standing.change(op);
     return followed ? quiet(followed) : frame.push([op]);
   };

@@ -5,6 +5,7 @@ import {
   json,
   parse,
   turnError,
+  WROTE,
   type Assignment,
   type Json,
   type JsonObject,
@@ -16,11 +17,11 @@ import { AssistantError, turnErrorOf } from './assistant-error.js';
 import { CALL_PATH, RecordedSteps } from './recorded-steps.js';
 import { Scope, scopeOf, within } from './scope.js';
 import type { Sink } from './sink.js';
-import { SpaceMirror } from './space.js';
+import { SpaceMirror, wroteJson } from './space.js';
 import { StandingMessages } from './standing.js';
 import { addUsage } from './usage.js';
 
-/** The metadata key of the tokens that a completed step and those below it used. */
+/** The metadata key of the tokens that a step and those below it used. */
 const USAGE = 'usage';
 
 /** Time as an assistant needs it. */
@@ -82,7 +83,7 @@ export class AssistantFrame {
     this.space = new SpaceMirror({
       initial: assignment.space,
       push,
-      isPast: () => this.#recorded.hasLater(this.scope.path, this.scope.begun),
+      wrote: (key, value) => void this.scope.wrote.set(key, value),
     });
   }
 
@@ -154,11 +155,7 @@ export class AssistantFrame {
     const given = parse(json, wanted.input ?? null, ['input']);
     const recorded = this.#recorded.at(path);
     const input = recorded ? inputOf(recorded, wanted, given, path) : given;
-    if (recorded && !isIncomplete(recorded)) {
-      this.addUsage(recorded.metadata?.[USAGE] ?? null);
-      return { input, output: recorded.output };
-    }
-    if (recorded?.metadata?.[HANDLED] === true) throw errorOf(recorded);
+    if (recorded && isOver(recorded)) return { input, output: this.#outputOf(recorded) };
     const metadata = recorded?.metadata ?? { ...wanted.metadata?.(), [CALL_PATH]: path };
     const stepId = recorded?.stepId ?? this.needs.newId();
     await this.push([...passed(scope), { op: 'step.start', stepId, type: wanted.type, input, metadata }]);
@@ -166,28 +163,41 @@ export class AssistantFrame {
     return { input, output };
   }
 
+  /** What a step that is not run again came to, and did on the way. @throws {AssistantError} what it had thrown */
+  #outputOf(recorded: Step): Json {
+    this.addUsage(recorded.metadata?.[USAGE] ?? null);
+    this.space.rewrite(recorded.metadata?.[WROTE] ?? null);
+    if (isIncomplete(recorded)) throw errorOf(recorded);
+    return recorded.output;
+  }
+
   async #run(wanted: StepRun, own: Scope, { input, metadata }: RunInput, above: Scope): Promise<Json> {
     const stepId = own.stepId as string;
     try {
       const running = within(own, async () => wanted.run(input, { stepId, metadata }));
       const output = parse(json, (await this.abortable(running)) ?? null, ['output']);
-      // The code below is not run again when the turn is resumed: what it used is counted by the step.
-      const used = own.usage && { metadata: { ...metadata, [USAGE]: own.usage } };
       // Refused where it is too large: then the step has failed.
-      await this.push([...passed(own), { op: 'step.end', stepId, status: 'completed', output, ...used }]);
-      above.usage = addUsage(above.usage, own.usage);
+      await this.push([
+        ...passed(own),
+        { op: 'step.end', stepId, status: 'completed', output, ...leftBy(own, metadata) },
+      ]);
       return output;
     } catch (error) {
-      await this.#failed(own, stepId, error);
+      await this.#failed(own, metadata, error);
       above.failed.set(stepId, error);
       throw error;
+    } finally {
+      above.usage = addUsage(above.usage, own.usage);
+      for (const [key, value] of own.wrote) above.wrote.set(key, value);
     }
   }
 
   /** The step has failed; when the turn has ended, its end says how. */
-  async #failed(own: Scope, stepId: string, error: unknown): Promise<void> {
+  async #failed(own: Scope, metadata: JsonObject, error: unknown): Promise<void> {
     if (this.needs.abortSignal.aborted) return;
-    const ended: OpInput = { op: 'step.end', stepId, status: 'failed', error: { ...turnErrorOf(error) } };
+    const stepId = own.stepId as string;
+    const left = leftBy(own, metadata);
+    const ended: OpInput = { op: 'step.end', stepId, status: 'failed', error: { ...turnErrorOf(error) }, ...left };
     // What the step threw says more than that it could not be recorded.
     await this.push([...notPassed(own, error), ended]).catch(() => undefined);
   }
@@ -215,6 +225,18 @@ export class AssistantFrame {
 interface RunInput {
   readonly input: Json;
   readonly metadata: JsonObject;
+}
+
+/** The code of a step that has ended is not run again when the turn is resumed: what it used and wrote stays with the step. */
+function leftBy({ usage, wrote }: Scope, metadata: JsonObject): { metadata?: JsonObject } {
+  if (!usage && wrote.size === 0) return {};
+  return {
+    metadata: {
+      ...metadata,
+      ...(usage ? { [USAGE]: usage } : {}),
+      ...(wrote.size > 0 ? { [WROTE]: wroteJson(wrote) } : {}),
+    },
+  };
 }
 
 const mark = (stepId: string, handled: boolean): OpInput => ({
@@ -249,6 +271,9 @@ function reasonsOf(error: unknown): ReadonlySet<unknown> {
   }
   return reasons;
 }
+
+/** Whether it is not run again: it has completed, or its caller went on without it. */
+const isOver = (step: Step): boolean => !isIncomplete(step) || step.metadata?.[HANDLED] === true;
 
 /** What a step that was recorded before starts from. @throws {AssistantError} `resume_mismatch` */
 function inputOf(recorded: Step, wanted: StepRun, given: Json, path: string): Json {

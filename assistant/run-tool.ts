@@ -3,7 +3,8 @@ import { turnErrorOf } from './assistant-error.js';
 import { frameOf, type Context } from './context.js';
 import type { ToolCall } from './model/completion.js';
 import { validInput } from './model/tool-set.js';
-import { withRetry, withTimeout } from './retry.js';
+import { withRetry } from './retry.js';
+import { withTimeout } from './time-limit.js';
 import type { Tool, Tools } from './tool.js';
 
 /** What a tool call came to, as the model and the `next` hook are told. */
@@ -54,14 +55,12 @@ async function execute(
   try {
     const valid = await validInput(tool, input);
     if (!valid.ok) throw new Error(valid.error);
-    const once = (signal: AbortSignal) => tool.execute(valid.value, ctx, { stepId, toolCallId, abortSignal: signal });
-    const result = parse(
-      json,
-      (await withRetry(ctx, tool.retry ?? { attempts: 1 }, () =>
-        withTimeout(ctx, tool.timeoutMs, async (signal) => once(signal)),
-      )) ?? null,
-      ['result'],
+    const given = await withRetry(ctx, tool.retry ?? { attempts: 1 }, () =>
+      withTimeout(ctx, tool.timeoutMs, async (abortSignal) =>
+        tool.execute(valid.value, ctx, { stepId, toolCallId, abortSignal }),
+      ),
     );
+    const result = parse(json, given ?? null, ['result']);
     await ctx.merge(messageId, { state: 'completed', output: result });
     await ctx.end(messageId);
     return { result };

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { JsonObject } from '../protocol/index.js';
+import type { Json, JsonObject } from '../protocol/index.js';
 
 /**
  * Where what an assistant does now belongs: an open step, or the frame itself. It follows the calls of the code that runs,
@@ -13,8 +13,10 @@ export class Scope {
   readonly failed = new Map<string, unknown>();
   /** Failed ones whose caller seems to have gone on. */
   readonly passed = new Map<string, unknown>();
-  /** Tokens used in the step, and in the completed ones below. */
+  /** Tokens used in the step, and in those below that have ended. */
   usage: JsonObject | null = null;
+  /** What the step and those below that have ended wrote to the space, last value by key; undefined: deleted. */
+  readonly wrote = new Map<string, Json | undefined>();
 
   constructor(
     /** Whose scope it is: scopes of a caller are around those of what it calls in the same process. */

@@ -10,6 +10,7 @@ export interface DelegateCall {
   readonly show: boolean;
 }
 
+/** How the other one ended, and what its caller needs of it: output, usage, the space, and messages that were not shown. */
 export type DelegateAnswer = AgentResult<'turn:delegate'>;
 
 /**

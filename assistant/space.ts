@@ -1,11 +1,20 @@
-import { cleanJson, jsonObject, parse, type Json, type JsonObject, type OpInput } from '../protocol/index.js';
+import * as z from 'zod';
+import {
+  canonicalJson,
+  cleanJson,
+  jsonObject,
+  parse,
+  type Json,
+  type JsonObject,
+  type OpInput,
+} from '../protocol/index.js';
 
 /**
  * Key-value data of the turn, shared by its steps and by the assistants it delegates to. What is read is what this
  * assistant has written, and what those that it called had written when they ended. Values are copied both ways.
  *
- * A step records the space as it is when the step begins, and an attempt goes on with the space of the step that runs
- * again: what is written outside any step before a recorded one is in it, and is not written twice.
+ * A step records the space as it is when the step begins, and what the step itself wrote when it ends. An attempt goes on
+ * with the space of the step that runs again; a step that is not run again writes what it had written, in its place.
  */
 export interface Space {
   get(key: string): Json | undefined;
@@ -22,10 +31,9 @@ export interface Space {
 
 export interface SpaceNeeds {
   readonly initial: JsonObject;
-  /** Sends ops; none where what is done now was done by an earlier attempt. */
   readonly push: (ops: readonly OpInput[]) => Promise<void>;
-  /** Whether what the code does now was done by an earlier attempt. */
-  readonly isPast: () => boolean;
+  /** Notes for the step that runs what it writes. */
+  readonly wrote: (key: string, value: Json | undefined) => void;
 }
 
 /** Keys and what they are to be; undefined: deleted. */
@@ -45,10 +53,23 @@ export class SpaceMirror implements Space {
     this.#values = this.#current();
   }
 
-  /** Takes over what the turn's space is now. */
+  /** Takes over what the turn's space is now, after an assistant that was called has written there. */
   load(space: JsonObject): void {
+    const before = this.#values;
     this.#known = new Map(Object.entries(space));
     this.#values = this.#current();
+    for (const key of new Set([...before.keys(), ...this.#values.keys()])) {
+      const value = this.#values.get(key);
+      if (!isSame(before.get(key), value)) this.needs.wrote(key, value);
+    }
+  }
+
+  /** Writes what a step had written that is not run again. */
+  rewrite(wrote: Json): void {
+    const write = writeOf(wrote);
+    for (const [key, value] of write) this.needs.wrote(key, value);
+    const changes = write.filter(([key, value]) => !isSame(this.#values.get(key), value));
+    if (changes.length > 0) void this.#write(changes);
   }
 
   get(key: string): Json | undefined {
@@ -81,8 +102,8 @@ export class SpaceMirror implements Space {
   }
 
   #write(write: Write): Promise<void> {
-    if (this.needs.isPast()) return Promise.resolve();
     apply(write, this.#values);
+    for (const [key, value] of write) this.needs.wrote(key, value);
     this.#open.add(write);
     const taken = this.needs.push(write.map(opOf));
     taken.then(
@@ -114,3 +135,23 @@ function apply(write: Write, values: Map<string, Json>): void {
 
 const opOf = ([key, value]: Write[number]): OpInput =>
   value === undefined ? { op: 'space.delete', key } : { op: 'space.set', key, value };
+
+const isSame = (a: Json | undefined, b: Json | undefined): boolean =>
+  a === undefined || b === undefined ? a === b : canonicalJson(a) === canonicalJson(b);
+
+/** As a step's metadata carries it. */
+export const wroteJson = (wrote: ReadonlyMap<string, Json | undefined>): Json => {
+  const entries = [...wrote];
+  return {
+    set: Object.fromEntries(entries.flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]))),
+    deleted: entries.flatMap(([key, value]) => (value === undefined ? [key] : [])),
+  };
+};
+
+const wroteSchema = z.object({ set: jsonObject, deleted: z.array(z.string()) });
+
+/** What is no such thing, in a step of somebody else, wrote nothing. */
+function writeOf(wrote: Json): Write {
+  const { success, data } = wroteSchema.safeParse(wrote);
+  return success ? [...Object.entries(data.set), ...data.deleted.map((key) => [key, undefined] as const)] : [];
+}

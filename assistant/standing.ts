@@ -18,7 +18,8 @@ import {
 } from '../protocol/index.js';
 
 type SendOp = Extract<OpInput, { op: 'send' }> & { messageId: string };
-type ChangeOp = Extract<OpInput, { op: 'append' | 'replace' | 'merge' | 'set' | 'end' }>;
+/** What changes a message that was sent. */
+export type ChangeOp = Extract<OpInput, { op: 'append' | 'replace' | 'merge' | 'set' | 'end' }>;
 type ParsedChange = Extract<Op, { op: ChangeOp['op'] }>;
 
 /** As much of a stack's id as leaves room for attempt and place: ids have at most 64 characters. */

@@ -1,10 +1,11 @@
 // One assistant hands over to another within a turn, and a turn that was cut off goes on where it was. It needs no model:
 // in the place of a model call stands a step that streams words of its own.
 //
-//     ASSISTANTS=examples/analyzer-visualizer.ts npx tsx tools/start.mjs
-//     npx turnstream say report "3 1 4 1 5" --assistant analyzer
+//     DRAIN_MS=0 ASSISTANTS=examples/analyzer-visualizer.ts npx tsx tools/start.mjs
+//     npx turnstream say report "3 1 4 1 5 9 2 6" --assistant analyzer
 //
-// Stop it with Ctrl-C while it draws. Then look for the turn's requestId, and resume it:
+// Stop the server with Ctrl-C while it draws; without DRAIN_MS=0 it would let the turn come to its end first. Start it
+// again, look for the turn's requestId, and resume it:
 //
 //     curl -s http://127.0.0.1:3000/v1/chats/report/turns
 //     curl -s -X POST http://127.0.0.1:3000/v1/turns/REQUEST_ID/resume

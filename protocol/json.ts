@@ -60,7 +60,8 @@ export function cleanJson(value: unknown): Json {
       throw new JsonFault(`nested deeper than ${MAX_JSON_DEPTH} levels`, path.slice(0, 8));
     if (++nodes > MAX_JSON_NODES) throw new JsonFault('too many values', []);
     const target: Json[] | Record<string, Json> = Array.isArray(inner) ? [] : {};
-    if (!Array.isArray(inner) && !isPlain(inner)) throw new JsonFault('an object that is not plain', path);
+    if (!Array.isArray(inner) && !isPlain(inner))
+      throw new JsonFault('an object of a class, such as a Date, is not JSON', path);
     tasks.push({ source: inner, target, path });
     return target;
   };

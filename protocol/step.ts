@@ -47,9 +47,14 @@ export const HANDLED = 'handled';
 /** The metadata key of a delegate step under which it names the stack that it calls. */
 export const CHILD_STACK = 'childStackId';
 
+/** The metadata key of what a step wrote to the space, for a resumed run that does not run it again. No event carries it. */
+export const WROTE = 'wrote';
+
 export function summaryOf({ input: _input, output: _output, spaceSnapshot: _snapshot, ...summary }: Step): StepSummary {
   const { metadata } = summary;
-  return metadata?.[SAID] === undefined ? summary : { ...summary, metadata: withoutSaid(metadata) };
+  if (metadata?.[SAID] === undefined && metadata?.[WROTE] === undefined) return summary;
+  const { [WROTE]: _wrote, ...others } = withoutSaid(metadata);
+  return { ...summary, metadata: others };
 }
 
 export function withoutSaid({ [SAID]: _said, ...metadata }: JsonObject): JsonObject {

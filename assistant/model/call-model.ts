@@ -8,7 +8,9 @@ import type {
   ToolSet,
 } from 'ai';
 import { wellFormed, type Json } from '../../protocol/index.js';
-import { isRetryable, TimeoutError, withRetry, withSilenceLimit, type Listen, type RetryPolicy } from '../retry.js';
+import { withRetry, type RetryPolicy } from '../retry.js';
+import { isRetryable } from '../retryable.js';
+import { TimeoutError, withSilenceLimit, type Listen } from '../time-limit.js';
 import type { Tools } from '../tool.js';
 import { clipped, storable, storableMessages, usageOf, type Completion, type ToolCall } from './completion.js';
 import { namedFiles, refuseDownloads } from './file-parts.js';

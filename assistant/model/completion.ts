@@ -24,6 +24,7 @@ export interface Usage {
 export interface Completion {
   /** All text of the round. */
   readonly content: string;
+  /** Its thoughts, null where it showed none. */
   readonly reasoning: string | null;
   readonly toolCalls: readonly ToolCall[];
   readonly finishReason: FinishReason;

@@ -1,5 +1,5 @@
 import { MAX_TURN_ERROR_LENGTH, wellFormed } from '../../protocol/index.js';
-import { cutConnection, isRetryable, retryAfterMs } from '../retry.js';
+import { cutConnection, isRetryable, retryAfterMs } from '../retryable.js';
 
 export interface ModelErrorOptions {
   readonly retryable: boolean;
@@ -14,8 +14,11 @@ export interface ModelErrorOptions {
 export class ModelError extends Error {
   override readonly name = 'ModelError';
   readonly code = 'model_error';
+  /** Whether another try may help. */
   readonly retryable: boolean;
+  /** The provider's HTTP status, where it came to one. */
   readonly status: number | undefined;
+  /** How long the provider asks to wait, where it does. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, options: ModelErrorOptions) {

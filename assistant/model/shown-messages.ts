@@ -1,5 +1,5 @@
 import { splitHalf, type JsonObject } from '../../protocol/index.js';
-import type { Waiting } from '../retry.js';
+import type { Waiting } from '../time-limit.js';
 
 /** The part of a context that a model call writes to. */
 export interface ModelContext extends Waiting {

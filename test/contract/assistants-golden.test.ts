@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { defineAssistant, type Assistant } from '../../assistant/index.js';
 import type { Step } from '../../protocol/index.js';
 import { hosts } from './assistant-hosts.js';
+import { forever } from './assistant-watch.js';
 
 /** The seed's own example of one assistant that hands over to another: what it records, and how it goes on. */
 
@@ -64,7 +65,7 @@ describe.each(hosts)('$name', ({ host }) => {
           ran.push('visualizer llm');
           asked.push({ input, space: ctx.space.snapshot() });
           const id = await ctx.send('A chart');
-          if (hang) await new Promise(() => undefined);
+          if (hang) await forever();
           await ctx.append(id, ' of it');
           return { content: 'A chart of it' };
         });

@@ -4,6 +4,7 @@ import { Deferred } from '../../server/session/deferred.js';
 import { Person } from '../harness/person.js';
 import { textOf } from '../harness/sdk.js';
 import { hosts } from './assistant-hosts.js';
+import { forever } from './assistant-watch.js';
 
 describe.each(hosts)('$name', ({ host }) => {
   test('TRN-9: a hidden call that was cut off answers with what its completed steps had sent, and shows nobody', async () => {
@@ -25,7 +26,7 @@ describe.each(hosts)('$name', ({ host }) => {
           await ctx.send('third secret');
           if (hang) {
             hanging.resolve();
-            await new Promise(() => undefined);
+            await forever();
           }
         });
       },
@@ -44,9 +45,9 @@ describe.each(hosts)('$name', ({ host }) => {
     expect(await scene.resume(requestId)).toMatchObject({ status: 'completed', error: null });
     expect(await scene.answers(requestId)).toEqual(['first secret, second secret, third secret']);
     // All of it stands in the one answer; of the hidden ones there is nothing, in no step either.
-    const shown = JSON.stringify(events.filter(({ type }) => type !== 'message.created'));
+    const telling = events.filter((event) => JSON.stringify(event).includes('secret'));
+    expect(telling.map(({ type }) => type)).toEqual(['message.created']);
     expect(events.some(({ type }) => type === 'step.ended')).toBe(true);
-    expect(shown).not.toContain('secret');
     watcher.close();
   });
 });

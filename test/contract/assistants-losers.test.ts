@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { defineAssistant } from '../../assistant/index.js';
 import { Deferred } from '../../server/session/deferred.js';
 import { hosts } from './assistant-hosts.js';
+import { forever } from './assistant-watch.js';
 
 describe.each(hosts)('$name', ({ host }) => {
   test('AGT-8: once callAny has its answer the other calls are ended, and nothing of them is run again', async () => {
@@ -23,7 +24,7 @@ describe.each(hosts)('$name', ({ host }) => {
         ctx.abortSignal.addEventListener('abort', () => told.push((ctx.abortSignal.reason as Error).message));
         await ctx.step('llm', null, () => {
           begun.resolve();
-          return new Promise<void>(() => undefined);
+          return forever();
         });
       },
     });

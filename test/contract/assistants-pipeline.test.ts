@@ -5,7 +5,8 @@ import type { Json, Message } from '../../protocol/index.js';
 import { answering, COST, heard, scripted } from '../harness/scripted-model.js';
 import { until } from '../harness/until.js';
 import { hosts, type AssistantScene } from './assistant-hosts.js';
-import { ask, call, never, plain } from './pipeline-bot.js';
+import { forever } from './assistant-watch.js';
+import { ask, call, plain } from './pipeline-bot.js';
 
 /** The stages of an assistant, on every host: what each is given, gives, records and shows. */
 
@@ -227,7 +228,7 @@ describe.each(hosts)('TRN-9: the pipeline, $name', ({ host }) => {
 
   test('a model that breaks off or falls silent is asked again, and nothing stands twice', async () => {
     const cut = () => Promise.reject(Object.assign(new Error('cut'), { code: 'ECONNRESET' }));
-    const model = answering(['It ', cut], [{ thinking: 'Hm.' }, () => never], ['It is.']);
+    const model = answering(['It ', cut], [{ thinking: 'Hm.' }, forever], ['It is.']);
     const { turn, messages } = await ask(host, { model, retry: { backoffMs: 1 }, timeoutMs: 200 });
     expect(turn).toMatchObject({ status: 'completed', usage: COST });
     expect(shown(messages).filter(([type]) => type !== 'loading')).toEqual([['text', { content: 'It is.' }]]);
@@ -245,7 +246,7 @@ describe.each(hosts)('TRN-9: the pipeline, $name', ({ host }) => {
     const pass = async (place: string): Promise<string> => {
       ran.push(place);
       if (trouble === place) throw new Error(`no ${place}`);
-      if (trouble === `${place} hangs`) await never;
+      if (trouble === `${place} hangs`) await forever();
       return place;
     };
     const top = defineAssistant({

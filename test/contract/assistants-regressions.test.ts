@@ -24,7 +24,7 @@ describe.each(hosts)('$name', ({ host }) => {
     return output;
   }
 
-  test.fails('TRN-9: what a completed step wrote to the space is there, though no step began after it', async () => {
+  test('TRN-9: what a completed step wrote to the space is there, though no step began after it', async () => {
     const output = await resumed(async (ctx, trouble) => {
       await ctx.step('tool', 'write', async () => ctx.space.set('key', 'written'));
       trouble();
@@ -33,7 +33,7 @@ describe.each(hosts)('$name', ({ host }) => {
     expect(output).toBe('written');
   });
 
-  test.fails('TRN-9: so it is where the step that is cut off is around it', async () => {
+  test('TRN-9: so it is where the step that is cut off is around it', async () => {
     const output = await resumed((ctx, trouble) =>
       ctx.step('tool', 'around', async () => {
         await ctx.step('tool', 'write', async () => ctx.space.set('key', 'written'));
@@ -44,7 +44,7 @@ describe.each(hosts)('$name', ({ host }) => {
     expect(output).toBe('written');
   });
 
-  test.fails('TRN-9: and where the step that is cut off began beside it', async () => {
+  test('TRN-9: and where the step that is cut off began beside it', async () => {
     const output = await resumed(async (ctx, trouble) => {
       let write = (): void => undefined;
       const begun = new Promise<void>((resolve) => (write = resolve));

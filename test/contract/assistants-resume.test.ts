@@ -11,6 +11,7 @@ import { agentOf } from '../harness/sdk.js';
 import { startServer } from '../harness/server.js';
 import { until } from '../harness/until.js';
 import { hosts, sceneOn, type AssistantScene } from './assistant-hosts.js';
+import { forever } from './assistant-watch.js';
 
 /** TRN-9 for each type of step: what was cut off or failed there goes on there, and nothing that was done is done again. */
 
@@ -25,7 +26,7 @@ class Trail {
   async pass(stage: string): Promise<void> {
     this.ran.push(stage);
     if (this.at !== stage) return;
-    if (this.how === 'hangs') await new Promise(() => undefined);
+    if (this.how === 'hangs') await forever();
     throw new Error(`trouble at ${stage}`);
   }
 

@@ -4,7 +4,8 @@ import { defineAssistant, tool, type Tools } from '../../assistant/index.js';
 import { answering, COST, heard } from '../harness/scripted-model.js';
 import { until } from '../harness/until.js';
 import { hosts } from './assistant-hosts.js';
-import { ask, call, never, plain } from './pipeline-bot.js';
+import { forever } from './assistant-watch.js';
+import { ask, call, plain } from './pipeline-bot.js';
 
 /** The tools of an assistant, on every host: how they are run, fail, are tried again, and given up. */
 
@@ -65,7 +66,7 @@ describe.each(hosts)('TRN-9: tools, $name', ({ host }) => {
       ['nothing', () => Promise.reject(undefined as never), { code: 'error' }], // eslint-disable-line
       ['code', () => Promise.reject(Object.assign(new Error('x'), { code: 'E_X' })), { code: 'E_X', message: 'x' }],
       ['no JSON', () => (() => 1) as never, { code: 'bad_request' }],
-      ['late', () => never, { code: 'timeout', message: 'no end within 20 ms' }],
+      ['late', forever, { code: 'timeout', message: 'no end within 20 ms' }],
     ];
     const bots = wrong.map(([, execute], n) =>
       defineAssistant({
@@ -104,7 +105,7 @@ describe.each(hosts)('TRN-9: tools, $name', ({ host }) => {
       often: flaky({ attempts: 2 }, 9, again),
       final: flaky({}, 9, final),
       stubborn: flaky({ retryable: () => true, attempts: 4 }, 4, final),
-      slow: flaky({}, 2, () => never),
+      slow: flaky({}, 2, forever),
     };
     const names = Object.keys(tools);
     const model = answering(

@@ -11,9 +11,6 @@ export const plain = (execute: Tools[string]['execute'], more: Partial<Tools[str
 
 export const call = (name: string, input: unknown = {}, id = 'c1') => ({ call: name, id, input });
 
-/** Nothing ever comes of it. */
-export const never = new Promise<never>(() => undefined);
-
 export interface Asked {
   readonly scene: AssistantScene;
   readonly turn: Turn;

@@ -9,8 +9,7 @@ import { Random } from './random.js';
  *
  * FUZZ_SEED, FUZZ_SECONDS as in fuzz.test.ts; this takes about a third of the time. One round alone:
  * `FUZZ_SEED=… npm run fuzz -- assistants.test -t "round 3 "`; one tree alone, ten times:
- * `FUZZ_TREE=agents:1234 npm run fuzz -- assistants.test`. FUZZ_TRACE=1 tells what befell each tree, FUZZ_ALL=1 looks at
- * what is known to be wrong, too (open.ts).
+ * `FUZZ_TREE=agents:1234 npm run fuzz -- assistants.test`. FUZZ_TRACE=1 tells what befell each tree.
  */
 
 const ROUNDS: readonly { readonly mode: Mode; readonly trees: number }[] = [

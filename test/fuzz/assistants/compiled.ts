@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../../harness/server.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const FOLDER = 'test/fuzz/assistants';
-const FILES = ['server-child', 'effects', 'mock-model', 'open', 'perform', 'tree', '../random'].map((name) =>
+const FILES = ['server-child', 'effects', 'mock-model', 'perform', 'tree', '../random'].map((name) =>
   join(FOLDER, `${name}.ts`),
 );
 

@@ -2,7 +2,6 @@ import type { Context, defineAssistant as Define, Assistant } from '../../../ass
 import { isJsonObject, type Json } from '../../../protocol/index.js';
 import type { Effects } from './effects.js';
 import { mockModel } from './mock-model.js';
-import { OPEN } from './open.js';
 import { FAILS, HANGS, LOSES, type HookPlan, type Node, type Tree, type TreeAssistant } from './tree.js';
 
 /** Below it, things happen side by side: what is read of the space there is not the same each time. */
@@ -115,7 +114,7 @@ class Performer {
   }
 
   last(ctx: Context, outputs: Json): Json {
-    return { outputs, space: OPEN.space ? {} : ctx.space.snapshot() };
+    return { outputs, space: ctx.space.snapshot() };
   }
 
   async step(
@@ -211,7 +210,7 @@ class Performer {
   async #space(ctx: Context, path: string, { op, key }: Extract<Node, { do: 'space' }>): Promise<Json | undefined> {
     const isBeside = path.includes(BESIDE);
     if (op === 'set') return void (await ctx.space.set(isBeside ? path : key, path));
-    if (isBeside || OPEN.space) return undefined;
+    if (isBeside) return undefined;
     return { [op]: (op === 'get' ? ctx.space.get(key) : ctx.space.getDel(key)) ?? null };
   }
 }

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { isRetryable, TimeoutError, withRetry, withTimeout } from '../../../../assistant/retry.js';
+import { withRetry } from '../../../../assistant/retry.js';
+import { isRetryable } from '../../../../assistant/retryable.js';
+import { TimeoutError, withTimeout } from '../../../../assistant/time-limit.js';
 import { ChatError } from '../../../../protocol/index.js';
 import { RecordingContext } from './recording-context.js';
 
