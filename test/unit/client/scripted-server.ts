@@ -5,14 +5,14 @@ import { onTestFinished } from 'vitest';
 import { DEFAULT_LIMITS, type ChatError, type Limits } from '../../../protocol/index.js';
 
 /** One client on a scripted server, as far as the server knows it. */
-export interface Visitor {
+interface Visitor {
   readonly socket: Socket;
   readonly auth: Record<string, unknown>;
   /** The next command of this name that has not been asked for, as soon as it is there. */
   next(command: string): Promise<Received>;
 }
 
-export interface Received {
+interface Received {
   readonly args: Record<string, unknown>;
   ok(data: unknown): void;
   refuse(error: ChatError): void;
