@@ -69,7 +69,7 @@ module.exports = {
       '^client/(?!(react|web)/)',
       '^assistant/',
       '^protocol/',
-      '^node_modules/socket\\.io-client/',
+      '^node_modules/(socket\\.io-client|zod)/',
     ]),
     only('client-react', 'Hooks over the client.', '^client/react/', [
       '^client/(?!(agent|web)/)',

@@ -33,40 +33,75 @@ export type AssistantDefinition = Named &
     | ({ readonly run: Assistant['run'] } & { readonly [Stage in keyof Pipeline]?: never })
   );
 
-const someFunction = z.custom<unknown>((value) => typeof value === 'function', { error: 'expected a function' });
-const aFunction = someFunction.optional();
-const definitionSchema = z.looseObject({
-  assistantId: assistantIdSchema,
-  name: z.string().min(1).max(200).optional(),
-  run: aFunction,
-  create: aFunction,
-  next: aFunction,
-  maxSteps: z.int().min(1).optional(),
-  timeoutMs: z.number().positive().optional(),
-  tools: z
-    .record(
-      z.string().regex(/^[A-Za-z0-9_-]{1,64}$/),
-      z.looseObject({ inputSchema: z.looseObject({}), execute: someFunction }),
-      { error: ({ code }) => (code === 'invalid_key' ? 'expected a name of letters, digits, _ and -' : undefined) },
-    )
-    .optional(),
+const aFunction = z.custom<unknown>((value) => typeof value === 'function', { error: 'expected a function' });
+const milliseconds = z.number().positive();
+const retryPolicy = z.strictObject({
+  attempts: z.int().min(1).optional(),
+  backoffMs: z.number().min(0).optional(),
+  factor: z.number().min(1).optional(),
+  maxBackoffMs: z.number().min(0).optional(),
+  retryable: aFunction.optional(),
 });
+/** Loose: a tool may carry what is its author's own. */
+const toolSchema = z.looseObject({
+  description: z.string().optional(),
+  inputSchema: z.looseObject({}),
+  execute: aFunction,
+  retry: retryPolicy.optional(),
+  timeoutMs: milliseconds.optional(),
+  onError: z.enum(['fail', 'tell']).optional(),
+});
+// A name alone would be looked up with a service that nobody has named.
+const modelSchema = z.custom<unknown>(
+  (value) => typeof value === 'function' || (typeof value === 'object' && value !== null),
+  {
+    error: 'expected a model of an AI SDK provider, or a function that makes one',
+  },
+);
 
-const STAGES = ['create', 'model', 'next'] as const satisfies (keyof Pipeline)[];
+const named = { assistantId: assistantIdSchema, name: z.string().min(1).max(200).optional() };
+const runSchema = z.strictObject({ ...named, run: aFunction });
+const stagesSchema = z
+  .strictObject({
+    ...named,
+    create: aFunction.optional(),
+    model: modelSchema.optional(),
+    instructions: z.union([z.string(), aFunction]).optional(),
+    tools: z
+      .record(z.string().regex(/^[A-Za-z0-9_-]{1,64}$/), toolSchema, {
+        error: ({ code }) => (code === 'invalid_key' ? 'expected a name of letters, digits, _ and -' : undefined),
+      })
+      .optional(),
+    next: aFunction.optional(),
+    maxSteps: z.int().min(1).optional(),
+    retry: retryPolicy.optional(),
+    timeoutMs: milliseconds.optional(),
+    settings: z.looseObject({}).optional(),
+  })
+  .refine(({ create, model, next }) => create ?? model ?? next, {
+    error: 'An assistant needs a model, a hook or run.',
+    path: ['run'],
+  });
 
-/** @throws {ChatError} `bad_request` with the field: an id that the protocol does not allow, no stage at all, or stages beside `run` */
+/** What only a model makes use of. */
+const FOR_MODELS = ['instructions', 'tools', 'maxSteps', 'retry', 'timeoutMs', 'settings'] as const;
+
+/**
+ * @throws {ChatError} `bad_request` with the field: an id that the protocol does not allow, a setting that there is none of or
+ *   that is of another form, no stage at all, stages beside `run`, or what is for a model without one
+ */
 export function defineAssistant(definition: AssistantDefinition): Assistant {
-  const { assistantId, name = assistantId } = parse(definitionSchema, definition);
-  const stages = STAGES.filter((stage) => definition[stage] !== undefined);
-  if (definition.run) {
-    if (stages.length > 0)
-      throw wrong('run', `run stands in place of the stages, of which ${stages.join(', ')} is given.`);
+  if (definition.run !== undefined) {
+    const { assistantId, name = assistantId } = parse(runSchema, present(definition));
     return { assistantId, name, run: definition.run };
   }
-  if (stages.length === 0) throw wrong('run', 'An assistant needs a model, a hook or run.');
+  const { assistantId, name = assistantId, model, ...stages } = parse(stagesSchema, present(definition));
+  const vain = FOR_MODELS.find((setting) => model === undefined && stages[setting] !== undefined);
+  if (vain) throw new ChatError('bad_request', `${vain}: there is no model to use it.`, { details: { path: vain } });
   const pipeline: Pipeline = definition;
   return { assistantId, name, run: (ctx) => runPipeline(pipeline, ctx) };
 }
 
-const wrong = (path: string, sentence: string): ChatError =>
-  new ChatError('bad_request', sentence, { details: { path } });
+/** Without what is undefined: a definition may be put together from parts that are not there. */
+const present = (definition: AssistantDefinition): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(definition).filter(([, value]) => value !== undefined));

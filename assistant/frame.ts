@@ -37,6 +37,8 @@ export interface FrameNeeds {
   /** Makes an id that is unique in the world. */
   readonly newId: () => string;
   readonly clock: AssistantClock;
+  /** Is told what the assistant threw, for whoever runs it: people see a code and a sentence only. */
+  readonly onError: (error: unknown) => void;
 }
 
 /** What of a step must be the same as an earlier attempt recorded in its place: type and input, or the type alone. */

@@ -30,6 +30,7 @@ export async function runAssistant(assistant: Pick<Assistant, 'run'>, needs: Fra
     .then((output): FrameOutcome => ({ status: 'completed', output, error: null }))
     .catch(async (error: unknown): Promise<FrameOutcome> => {
       if (needs.abortSignal.aborted) return { status: 'interrupted', output: null, error: null };
+      needs.onError(error);
       await frame.fail(error);
       return { status: 'failed', output: null, error: turnErrorOf(error) };
     });

@@ -210,11 +210,16 @@ export async function migrateDatabase(config: Config): Promise<readonly string[]
 const chatOf = ({ model, openaiBaseUrl, openaiApiKey }: Config): Assistant[] =>
   model === undefined ? [] : [createChat({ baseUrl: openaiBaseUrl, apiKey: openaiApiKey, model })];
 
-/** @throws {ConfigError} a module that cannot be loaded, or exports no assistant */
-function assistantsOf({ assistants }: Config): Promise<Assistant[]> {
-  return loadAssistantModules<Assistant>(assistants).catch((cause: unknown) => {
+/** @throws {ConfigError} a module that cannot be loaded, or exports no assistant, or one that another has too */
+async function assistantsOf({ assistants }: Config): Promise<Assistant[]> {
+  const loaded = await loadAssistantModules<Assistant>(assistants).catch((cause: unknown) => {
     throw new ConfigError('ASSISTANTS', cause instanceof Error ? cause.message : String(cause));
   });
+  const twice = loaded.find(
+    ({ assistantId }, index) => loaded.findIndex((one) => one.assistantId === assistantId) < index,
+  );
+  if (twice) throw new ConfigError('ASSISTANTS', `two assistants are called ${twice.assistantId}`);
+  return loaded;
 }
 
 /** @throws {Error} in one line which database it is and what is wrong with it */

@@ -1,12 +1,4 @@
-import type {
-  LanguageModel,
-  LanguageModelCallOptions,
-  ModelMessage,
-  RequestOptions,
-  streamText,
-  TextStreamPart,
-  ToolSet,
-} from 'ai';
+import type { LanguageModelCallOptions, ModelMessage, RequestOptions, streamText, TextStreamPart, ToolSet } from 'ai';
 import { wellFormed, type Json } from '../../protocol/index.js';
 import { withRetry, type RetryPolicy } from '../retry.js';
 import { isRetryable } from '../retryable.js';
@@ -15,11 +7,9 @@ import type { Tools } from '../tool.js';
 import { clipped, storable, storableMessages, usageOf, type Completion, type ToolCall } from './completion.js';
 import { namedFiles, refuseDownloads } from './file-parts.js';
 import { ModelError, modelErrorOf } from './model-error.js';
+import type { ModelSource } from './model.js';
 import { ShownMessages, type ModelContext } from './shown-messages.js';
 import { toToolSet, validInput } from './tool-set.js';
-
-/** A model of any AI SDK provider, or what makes one when it is first needed. */
-export type ModelSource = LanguageModel | (() => LanguageModel | Promise<LanguageModel>);
 
 /** The AI SDK's own settings of a call: `temperature`, `maxOutputTokens`, `toolChoice`, `providerOptions` and their like. */
 export type ModelSettings = LanguageModelCallOptions &

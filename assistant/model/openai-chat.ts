@@ -1,4 +1,4 @@
-import type { LanguageModel } from 'ai';
+import type { Model } from './model.js';
 
 /** A model, and the server where it is. */
 export interface OpenAiChat {
@@ -14,9 +14,9 @@ export interface OpenAiChat {
 const MIN_SECRET = 8;
 
 /** Makes a model on any server that speaks OpenAI's chat API, when it is first called and once. */
-export function createChatAssistantModel({ baseUrl, apiKey, model }: OpenAiChat): () => Promise<LanguageModel> {
-  let made: Promise<LanguageModel> | null = null;
-  const make = async (): Promise<LanguageModel> => {
+export function createChatAssistantModel({ baseUrl, apiKey, model }: OpenAiChat): () => Promise<Model> {
+  let made: Promise<Model> | null = null;
+  const make = async (): Promise<Model> => {
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
     const isSecret = apiKey !== undefined && apiKey.length >= MIN_SECRET;
     const provider = createOpenAICompatible({

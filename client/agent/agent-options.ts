@@ -10,6 +10,13 @@ import type { Transport } from '../transport.js';
 import type { SinkBounds } from './frame-sink.js';
 import type { FrameEnding } from './held-frame.js';
 
+/** Which run of which assistant. */
+export interface FrameOf {
+  readonly assistantId: string;
+  readonly chatId: string;
+  readonly requestId: string;
+}
+
 export interface AgentOptions extends Partial<SinkBounds> {
   /** Where the server listens: `https://chat.example`. Not needed with a transport of one's own. */
   readonly url?: string;
@@ -22,6 +29,8 @@ export interface AgentOptions extends Partial<SinkBounds> {
   readonly assistants: readonly Assistant[];
   /** Frames that may run at the same time, 1…1,000. Default 10. */
   readonly concurrency?: number;
+  /** Is told what an assistant threw: people see a code and a sentence only. Default: it is written to the console. */
+  readonly onError?: (error: unknown, about: FrameOf) => void;
   /** Waits between attempts to connect. Defaults: 250 ms … 10 s, factor 1.7, full jitter. */
   readonly backoff?: Partial<Backoff>;
   /** Limit on one attempt to connect, the token included, milliseconds. Default 20,000. */

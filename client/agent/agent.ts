@@ -1,13 +1,5 @@
 import type { Assistant } from '../../assistant/index.js';
-import {
-  AGENT_NAMESPACE,
-  ChatError,
-  parse,
-  principalId,
-  type AgentResult,
-  type Assignment,
-  type Limits,
-} from '../../protocol/index.js';
+import { AGENT_NAMESPACE, ChatError, type AgentResult, type Assignment, type Limits } from '../../protocol/index.js';
 import { backoffMs, DEFAULT_BACKOFF, type Backoff } from '../backoff.js';
 import { systemClock, type Clock } from '../clock.js';
 import { CommandQueue } from '../command-queue.js';
@@ -16,17 +8,30 @@ import { systemIds, type IdSource } from '../id-source.js';
 import { createSocketTransport } from '../socket-transport.js';
 import { Held, type Store } from '../store.js';
 import { AgentCaller } from './agent-command.js';
-import type { Agent, AgentOptions, AgentState, CloseOptions, OpenedTurn, OpenTurnArgs } from './agent-options.js';
+import type {
+  Agent,
+  AgentOptions,
+  AgentState,
+  CloseOptions,
+  FrameOf,
+  OpenedTurn,
+  OpenTurnArgs,
+} from './agent-options.js';
+import { mustBeOptions } from './checked-options.js';
 import { FrameHost, type AssignedFrame } from './frame-host.js';
 import { FrameSink, type SinkBounds } from './frame-sink.js';
 
 /** How long the server may take to hear that frames were given up, milliseconds. */
 const GIVE_UP_MS = 2_000;
 
-/** @throws {ChatError} `bad_request`: no assistant, or an agentId that the protocol does not allow */
+/** @throws {ChatError} `bad_request` with the field: an id or an address that is none, no assistant, two of one id, a concurrency out of bounds */
 export function attachAgent(options: AgentOptions): Agent {
   return new AttachedAgent(options);
 }
+
+/** An agent is a program, and what its code throws is for those who run it to see. */
+// eslint-disable-next-line no-console
+const written = (error: unknown, about: FrameOf): void => console.error('an assistant failed', about, error);
 
 class AttachedAgent implements Agent {
   readonly #clock: Clock;
@@ -44,8 +49,7 @@ class AttachedAgent implements Agent {
   #connections = 0;
 
   constructor(private readonly options: AgentOptions) {
-    parse(principalId, options.agentId, ['agentId']);
-    if (options.assistants.length === 0) throw new ChatError('bad_request', 'An agent serves at least one assistant.');
+    mustBeOptions(options);
     this.#clock = options.clock ?? systemClock;
     this.#ids = options.ids ?? systemIds;
     this.#backoff = { ...DEFAULT_BACKOFF, ...options.backoff };
@@ -197,6 +201,7 @@ class AttachedAgent implements Agent {
       readInput: ({ requestId, stackId }) => this.#caller.call('turn:input', { requestId, stackId }),
       giveUp: (frame) => this.#giveUp(frame),
       changed: () => this.#changed(),
+      onError: options.onError ?? written,
     });
   }
 

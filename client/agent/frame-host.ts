@@ -9,6 +9,7 @@ import {
 } from '../../protocol/index.js';
 import type { Clock, Timer } from '../clock.js';
 import type { IdSource } from '../id-source.js';
+import type { FrameOf } from './agent-options.js';
 import { frameKeyOf, type FrameKey } from './frame-key.js';
 import { FrameTable } from './frame-table.js';
 import { HeldFrame, type FrameEnding } from './held-frame.js';
@@ -31,6 +32,8 @@ export interface FrameHostNeeds {
   /** Closes a frame that nobody runs, as interrupted. */
   readonly giveUp: (frame: AssignedFrame) => void;
   readonly changed: () => void;
+  /** Is told what an assistant threw. */
+  readonly onError: (error: unknown, about: FrameOf) => void;
 }
 
 /** The frames that an agent runs: taken once each, told of their end, carried over from one connection to the next. */
@@ -81,8 +84,11 @@ export class FrameHost {
   /** Runs a frame to its end. */
   begin(assignment: Assignment, run: Assistant['run'], isAssigned = false): Promise<FrameEnding> {
     const { createSink, clock, ids, closeTimeoutMs, changed } = this.needs;
+    const { turn, assistantId = turn.assistantId } = assignment;
+    const about = { assistantId, chatId: turn.chatId, requestId: turn.requestId };
+    const onError = (error: unknown): void => this.needs.onError(error, about);
     const sink = createSink(frameKeyOf(assignment), (error) => this.#end(frame, error.code, error));
-    const frame: HeldFrame = new HeldFrame({ assignment, sink, newId: () => ids.id(), clock, closeTimeoutMs });
+    const frame: HeldFrame = new HeldFrame({ assignment, sink, newId: () => ids.id(), clock, onError, closeTimeoutMs });
     // An attempt that is newer, or older, than one that still runs here has taken its place.
     for (const other of this.#table.otherAttempts(frame.key)) this.#end(other, 'stale_attempt');
     this.#table.add(frame);

@@ -20,6 +20,8 @@ export interface HeldFrameNeeds {
   /** Makes an id that is unique in the world. */
   readonly newId: () => string;
   readonly clock: Clock;
+  /** Is told what the assistant threw. */
+  readonly onError: (error: unknown) => void;
   /** How long the answer to the close may take before it is asked for again, milliseconds. */
   readonly closeTimeoutMs: number;
 }
@@ -48,8 +50,11 @@ export class HeldFrame {
 
   /** Runs to the end. Never rejects. */
   async run(run: Assistant['run']): Promise<FrameEnding> {
-    const { assignment, sink, newId, clock } = this.needs;
-    const outcome = await runAssistant({ run }, { assignment, sink, abortSignal: this.#abort.signal, newId, clock });
+    const { assignment, sink, newId, clock, onError } = this.needs;
+    const outcome = await runAssistant(
+      { run },
+      { assignment, sink, abortSignal: this.#abort.signal, newId, clock, onError },
+    );
     sink.finish();
     await sink.settled();
     if (this.#state !== 'running') return { ...outcome, turn: null, persisted: false };

@@ -33,7 +33,7 @@ export function createEnvironment(given: Given & { readonly assistants: readonly
     coalescer: new Coalescer(clock, settings.coalesceMs, pump),
     gate: new Gate(journal, settings.maxUnsavedBytes, metrics),
     hosts: new Hosts({
-      inProcess: new InProcessHost(assistants, clock, ids),
+      inProcess: new InProcessHost(assistants, clock, ids, log),
       agents,
       clock,
       agentWaitMs: settings.agentWaitMs,

@@ -3,6 +3,7 @@ import { runAssistant } from '../../assistant/run-assistant.js';
 import type { Assistant } from '../../assistant/assistant.js';
 import { nextTurn, type Clock } from '../clock.js';
 import type { IdSource } from '../id-source.js';
+import type { Log } from '../log.js';
 import type { FrameRun, Place } from './host.js';
 
 /** Ops that one frame may hand over before sockets get a turn: an assistant in a loop must not stop the process. */
@@ -16,6 +17,7 @@ export class InProcessHost {
     assistants: readonly Assistant[],
     private readonly clock: Clock,
     private readonly ids: IdSource,
+    private readonly log: Log,
   ) {
     this.#assistants = new Map(assistants.map((assistant) => [assistant.assistantId, assistant]));
   }
@@ -49,6 +51,8 @@ export class InProcessHost {
       taken.catch(() => undefined);
       return taken;
     };
+    const { turn } = run.assignment;
+    const about = { assistantId: assistant.assistantId, chatId: turn.chatId, requestId: turn.requestId };
     const outcome = await runAssistant(assistant, {
       // Its own, as it would be far away: what it changes in it is nobody else's.
       assignment: structuredClone(run.assignment),
@@ -56,6 +60,7 @@ export class InProcessHost {
       abortSignal,
       newId: () => this.ids.id(),
       clock: this.clock,
+      onError: (err) => this.log.warn({ err, ...about }, 'an assistant failed'),
     });
     run.close(outcome);
   }

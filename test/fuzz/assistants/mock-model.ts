@@ -1,4 +1,3 @@
-import type { LanguageModel } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { INJECTED, type Effects } from './effects.js';
 import type { TreeAssistant } from './tree.js';
@@ -17,7 +16,7 @@ const USAGE = {
 export function mockModel(
   plan: Extract<TreeAssistant, { kind: 'pipeline' }>,
   { effects, attemptOf }: { readonly effects: Effects; readonly attemptOf: (path: string) => number },
-): LanguageModel {
+): MockLanguageModelV4 {
   return new MockLanguageModelV4({
     async doStream({ prompt }) {
       const asked = askedOf(prompt);
