@@ -17,6 +17,9 @@ export class AssistantError extends Error {
   }
 }
 
+/** Another assistant that was called has failed. Whoever ran that one was told what it threw. */
+export class CallFailed extends AssistantError {}
+
 /** Why an abort signal fires: an error that has the reason as its name, `stopped` or `agent_lost` for instance. */
 export function frameEnded(reason: string): Error {
   const error = new Error(`The turn was ended: ${reason}.`);

@@ -9,7 +9,7 @@ import {
   type JsonObject,
   type Message,
 } from '../protocol/index.js';
-import { AssistantError } from './assistant-error.js';
+import { AssistantError, CallFailed } from './assistant-error.js';
 import type { AssistantFrame } from './frame.js';
 import type { DelegateCall } from './sink.js';
 
@@ -69,7 +69,9 @@ async function ask(frame: AssistantFrame, call: DelegateCall): Promise<JsonObjec
     // What was used was used; the step's output, which says so otherwise, there will not be.
     frame.addUsage(answer.usage);
     const { code, message } = answer.error ?? { code: answer.status, message: `it was ${answer.status}` };
-    throw new AssistantError(code, `${assistantId}: ${message}`);
+    const prefix = `${assistantId}: `;
+    // One that calls itself says its name once.
+    throw new CallFailed(code, message.startsWith(prefix) ? message : prefix + message);
   }
   return {
     response: answer.output,

@@ -140,7 +140,8 @@ export class AssistantFrame {
       const timer = clock.after(ms, end);
       abortSignal.addEventListener('abort', stop);
       until?.addEventListener('abort', end);
-      if (abortSignal.aborted) stop();
+      // Not at once: one who tries again and again must not stop the process.
+      if (abortSignal.aborted) clock.after(0, stop);
       else if (until?.aborted) end();
     });
   }

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { json, parse, type FrameEnd, type Json, type TurnError } from '../protocol/index.js';
-import { turnErrorOf } from './assistant-error.js';
+import { CallFailed, turnErrorOf } from './assistant-error.js';
 import type { Assistant } from './assistant.js';
 import { createContext, frameOf, type Context } from './context.js';
 import { AssistantFrame, type FrameNeeds } from './frame.js';
@@ -30,7 +30,7 @@ export async function runAssistant(assistant: Pick<Assistant, 'run'>, needs: Fra
     .then((output): FrameOutcome => ({ status: 'completed', output, error: null }))
     .catch(async (error: unknown): Promise<FrameOutcome> => {
       if (needs.abortSignal.aborted) return { status: 'interrupted', output: null, error: null };
-      needs.onError(error);
+      if (!(error instanceof CallFailed)) needs.onError(error);
       await frame.fail(error);
       return { status: 'failed', output: null, error: turnErrorOf(error) };
     });

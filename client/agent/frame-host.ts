@@ -137,12 +137,17 @@ export class FrameHost {
     if (this.#table.knows(frameKeyOf(assignment))) return taken();
     if (this.#isDraining) throw new ChatError('draining', 'This agent is shutting down.');
     const { concurrency } = this.needs;
-    if (this.#assigned.size >= concurrency)
+    if (this.#assigned.size >= concurrency && !this.#isOwnCall(assignment))
       throw new ChatError('agent_unavailable', `All ${concurrency} places are taken.`);
     const assistant = this.#assistantOf(assignment);
     if (!assistant) throw new ChatError('agent_unavailable', 'This agent does not serve the assistant.');
     taken();
     void this.begin(assignment, assistant.run, true);
+  }
+
+  /** A call within a turn that runs here always finds room: its caller waits for it and frees none. */
+  #isOwnCall({ stackParentId, turn }: Assignment): boolean {
+    return stackParentId !== null && this.#table.all.some(({ key }) => key.requestId === turn.requestId);
   }
 
   #assistantOf({ assistantId, turn, stackDepth }: Assignment): Assistant | undefined {

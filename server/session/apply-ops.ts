@@ -1,6 +1,7 @@
 import {
   ChatError,
   DEFAULT_PATH,
+  MAX_STACK_DEPTH,
   op as opSchema,
   parse,
   SAID,
@@ -56,8 +57,13 @@ const withIndex = (error: ChatError, index: number): ChatError =>
 
 function applyOp(scene: OpScene, op: Op, undo: Undo): Effect[] {
   const effects = effectsOf(scene, op, undo);
-  // What is not shown leads to steps alone.
-  return scene.frame.aside ? effects.filter(({ kind }) => kind === 'step' || kind === 'cancel') : effects;
+  return scene.frame.aside ? effects.filter(isShownOfHidden) : effects;
+}
+
+/** What is not shown leads to steps alone, and to the end of what these had shown in earlier attempts. */
+function isShownOfHidden(effect: Effect): boolean {
+  if (effect.kind === 'event') return effect.body.type === 'message.deleted';
+  return effect.kind !== 'signal';
 }
 
 function effectsOf(scene: OpScene, op: Op, undo: Undo): Effect[] {
@@ -117,7 +123,7 @@ function send(scene: OpScene, op: SendOp, undo: Undo): Effect[] {
     });
   }
   const messageId = newMessageId(scene, op.messageId);
-  const step = stepOf(live, op.stepId === undefined ? (frame.openSteps.at(-1) ?? null) : op.stepId);
+  const step = stepOf(scene, op.stepId === undefined ? (frame.openSteps.at(-1) ?? null) : op.stepId);
   const replaced = frame.aside ? [] : replacedBy(live, op, step?.stepId ?? null, undo);
   const message = newMessage(scene, op, { messageId, step, undo });
   const created = (frame.aside ?? live.messages).create(message, live.room, undo);
@@ -176,12 +182,27 @@ function signalOf(props: JsonObject): Effect {
 }
 
 /** The step that a message belongs to. @throws {ChatError} `bad_request` */
-function stepOf({ steps }: LiveTurn, stepId: string | null): Step | null {
+function stepOf({ live, frame }: OpScene, stepId: string | null): Step | null {
   if (stepId === null) return null;
-  const step = steps.get(stepId);
+  const step = live.steps.get(stepId);
   if (!step)
     throw new ChatError('bad_request', `There is no step ${stepId} in this turn.`, { details: { path: 'stepId' } });
+  mustBeOwn(live, frame, step.stackId, 'stepId');
   return step;
+}
+
+/**
+ * AGT-3 for steps: those of a stack are written by the frame that runs it, or by one that it was called from.
+ *
+ * @throws {ChatError} `bad_request`: the stack of another frame
+ */
+function mustBeOwn(live: LiveTurn, frame: Frame, stackId: string, path: 'stepId' | 'stackId' | 'stackParentId'): void {
+  let at: string | null = stackId;
+  for (let level = 0; at !== null && level <= MAX_STACK_DEPTH; level++) {
+    if (at === frame.stackId) return;
+    at = live.steps.place(at)?.stackParentId ?? live.root.stackId;
+  }
+  throw new ChatError('bad_request', 'This is the stack of another frame.', { details: { path } });
 }
 
 /** @throws {ChatError} `bad_request` for an id that the turn has used, in this attempt or before */
@@ -205,6 +226,8 @@ export function supersede(live: LiveTurn, messageIds: readonly string[], undo?: 
 function startStep(scene: OpScene, op: Extract<Op, { op: 'step.start' }>, undo: Undo): Effect[] {
   const { live, frame } = scene;
   const place = stepPlace(live, frame, op);
+  const held = live.steps.get(op.stepId);
+  if (held) mustBeOwn(live, frame, held.stackId, 'stepId');
   const started = live.steps.start(
     { ...place, stepId: op.stepId, type: op.type, input: op.input ?? null, metadata: op.metadata ?? null },
     undo,
@@ -217,12 +240,16 @@ function startStep(scene: OpScene, op: Extract<Op, { op: 'step.start' }>, undo: 
 function stepPlace(live: LiveTurn, frame: Frame, op: Extract<Op, { op: 'step.start' }>): StackPlace {
   const stackId = op.stackId ?? frame.stackId;
   const known = live.steps.place(stackId);
-  if (known) return { ...known, assistantId: op.assistantId ?? known.assistantId };
+  if (known) {
+    mustBeOwn(live, frame, stackId, 'stackId');
+    return { ...known, assistantId: op.assistantId ?? known.assistantId };
+  }
   const parent = live.steps.place(op.stackParentId ?? frame.stackId);
   if (!parent)
     throw new ChatError('bad_request', 'The parent stack is not known in this turn.', {
       details: { path: 'stackParentId' },
     });
+  mustBeOwn(live, frame, parent.stackId, 'stackParentId');
   const stackDepth = depthBelow(parent, 'stackId');
   return { stackId, stackParentId: parent.stackId, stackDepth, assistantId: op.assistantId ?? frame.place.assistantId };
 }
@@ -242,6 +269,7 @@ function metadataOf(
 function endStep(scene: OpScene, op: Extract<Op, { op: 'step.end' }>, undo: Undo): Effect[] {
   const { live, frame } = scene;
   const before = live.steps.get(op.stepId);
+  if (before) mustBeOwn(live, frame, before.stackId, 'stepId');
   if (before && before.status !== 'running' && before.status === op.status && op.metadata)
     return [live.steps.annotate(op.stepId, op.metadata, undo)];
   const ended = live.steps.end(

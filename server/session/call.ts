@@ -9,6 +9,9 @@ import type { LiveTurn } from './live-turn.js';
 import { jsonBytes, MessageBuffer } from './message-buffer.js';
 import { depthBelow } from './step-recorder.js';
 
+/** What the frame of a call takes beside its messages and its answer. A round figure. */
+const CALL_OVERHEAD_BYTES = 1024;
+
 /** As much of a stack's id as leaves room for a number: ids have at most 64 characters. */
 const STACK_ID_PART = 48;
 
@@ -74,7 +77,9 @@ function keepCall(live: LiveTurn, child: Frame): void {
     throw new ChatError('queue_full', undefined, { details: { limit: 'maxOpenCalls', max: MAX_OPEN_CALLS } });
   }
   const bytes = jsonBytes([...child.input]);
-  if (bytes > live.room) throw tooLarge('maxTurnBytes', live.needs.limits.maxTurnBytes);
+  if (bytes + CALL_OVERHEAD_BYTES > live.room) throw tooLarge('maxTurnBytes', live.needs.limits.maxTurnBytes);
+  // Its frame stays for whoever repeats himself, until the turn is forgotten.
+  live.answerBytes += CALL_OVERHEAD_BYTES;
   live.callBytes += bytes;
   if (child.aside) live.aside.add(child.aside);
   void child.done.promise.then(() => (live.callBytes -= bytes));

@@ -1,6 +1,13 @@
 import type { FrameOutcome } from '../../assistant/run-assistant.js';
 import { addUsage } from '../../assistant/usage.js';
-import { isJsonObject, type Json, type JsonObject, type StepStatus, type Turn } from '../../protocol/index.js';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type Message,
+  type StepStatus,
+  type Turn,
+} from '../../protocol/index.js';
 import { settlesWithin } from '../clock.js';
 import { supersede } from './apply-ops.js';
 import type { ChatSession } from './chat-session.js';
@@ -52,7 +59,22 @@ function close(session: ChatSession, live: LiveTurn, outcome: Outcome): Turn {
 /** Open messages are closed, open steps get their last status; a completed turn replaces what it was to replace. */
 function closing(live: LiveTurn, outcome: Outcome): Effect[] {
   const replaced = outcome.status === 'completed' ? supersede(live, live.superseded.takeWhole()) : [];
-  return [...replaced, ...eventEffects(live.messages.endAll()), ...stepsClosed(live, outcome.status)];
+  return [...replaced, ...messagesClosed(live, outcome.status), ...stepsClosed(live, outcome.status)];
+}
+
+/** Open messages are final; a tool call that was cut off does not look as if it ran for ever. */
+export function messagesClosed(
+  live: LiveTurn,
+  status: Outcome['status'],
+  of: (message: Message) => boolean = () => true,
+): Effect[] {
+  const isCutOff = (message: Message): boolean =>
+    status !== 'completed' && message.state === 'open' && message.type === 'tool_call' && of(message);
+  const cutOff = [...live.messages.messages].filter(
+    (message) => isCutOff(message) && message.props['state'] === 'running',
+  );
+  const marked = cutOff.flatMap(({ messageId }) => live.messages.markInterrupted(messageId));
+  return eventEffects([...marked, ...live.messages.endAll(of)]);
 }
 
 /**

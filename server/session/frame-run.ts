@@ -5,8 +5,7 @@ import { applyOps } from './apply-ops.js';
 import { NOT_PREPARED, prepareFrame } from './assignment.js';
 import { answerOf, childFrame, stacksBelow } from './call.js';
 import type { ChatSession } from './chat-session.js';
-import { eventEffects } from './effect.js';
-import { endTurn, stepsClosed } from './end-turn.js';
+import { endTurn, messagesClosed, stepsClosed } from './end-turn.js';
 import type { Frame, Holder } from './frame.js';
 import type { Call, FrameRun, Place } from './host.js';
 import type { EndedTurn, LiveTurn, Outcome } from './live-turn.js';
@@ -202,6 +201,6 @@ function endChild(session: ChatSession, live: LiveTurn, child: Frame, result: Fr
   if (!live.isRunning) return;
   const openHere = ({ messageId }: Message): boolean => stacks.has(live.sentBy.get(messageId) ?? '');
   child.aside?.endAll(openHere);
-  const closed = eventEffects(live.messages.endAll(openHere));
+  const closed = messagesClosed(live, result.status, openHere);
   session.publish([...closed, ...stepsClosed(live, result.status, (stackId) => stacks.has(stackId))], live);
 }

@@ -54,8 +54,8 @@ export class InProcessHost {
     const { turn } = run.assignment;
     const about = { assistantId: assistant.assistantId, chatId: turn.chatId, requestId: turn.requestId };
     const outcome = await runAssistant(assistant, {
-      // Its own, as it would be far away: what it changes in it is nobody else's.
-      assignment: structuredClone(run.assignment),
+      // Its own, as it would be far away: what it changes in it is nobody else's. The space gives copies by itself.
+      assignment: { ...structuredClone({ ...run.assignment, space: {} }), space: run.assignment.space },
       sink: { push, delegate: (call) => run.delegate(call) },
       abortSignal,
       newId: () => this.ids.id(),

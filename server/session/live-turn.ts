@@ -89,7 +89,7 @@ export class LiveTurn {
     this.turn = record.turn;
     this.key = attemptKey(record.turn.requestId, record.turn.attempt);
     this.messages = new MessageBuffer(limits);
-    this.steps = new StepRecorder(record.turn, now);
+    this.steps = new StepRecorder(record.turn, now, limits.maxTurnBytes);
     this.root = this.addFrame(
       new Frame(
         { stackId: record.rootStackId, stackParentId: null, stackDepth: 0, assistantId: record.turn.assistantId },

@@ -158,6 +158,18 @@ export class MessageBuffer {
     return events;
   }
 
+  /** Marks a tool call that nobody runs any more; one that is as large as a message may be stays as it is. */
+  markInterrupted(messageId: string): EventBody[] {
+    const undo = new Undo();
+    try {
+      return this.set(messageId, 'state', 'interrupted', Infinity, undo);
+    } catch (error) {
+      if (!(error instanceof ChatError)) throw error;
+      undo.run();
+      return [];
+    }
+  }
+
   /** Closes whatever is open: of the whole attempt, or what `of` picks. */
   endAll(of: (message: Message) => boolean = () => true): EventBody[] {
     const open = [...this.#messages.values()].filter((message) => message.state === 'open' && of(message));

@@ -3,6 +3,7 @@ import {
   isIncomplete,
   MAX_STACK_DEPTH,
   summaryOf,
+  tooLarge,
   type FrameEnd,
   type Json,
   type JsonObject,
@@ -63,10 +64,14 @@ export class StepRecorder {
   #order = 0;
   #bytes = 0;
   #spaceBytes = 0;
+  readonly #bytesOf = new WeakMap<Step, number>();
+  /** Bytes of steps that were written again after their end: a few words can do that to many megabytes. */
+  #rewritten = 0;
 
   constructor(
     private readonly turn: { readonly chatId: string; readonly requestId: string },
     private readonly now: () => string,
+    private readonly maxTurnBytes = Infinity,
   ) {}
 
   /** Takes up the steps of earlier attempts and the space to go on with. */
@@ -75,7 +80,7 @@ export class StepRecorder {
       this.#steps.set(record.step.stepId, record);
       this.addPlace(record.step);
       this.#order = Math.max(this.#order, record.beginOrder, record.step.sequence);
-      this.#bytes += bytesOf(record.step);
+      this.#bytes += this.#weigh(record.step);
     }
     for (const [key, value] of Object.entries(space)) this.setSpace(key, value);
   }
@@ -113,13 +118,17 @@ export class StepRecorder {
     if (this.#begunHere.has(begun.stepId)) throw refused(`The step ${begun.stepId} is running.`);
     const order = ++this.#order;
     const step = before ? this.#again(before.step, begun) : this.#first(begun, order);
+    if (before) this.#countRewrite(step, undo);
+    const isNewPlace = !this.#places.has(step.stackId);
+    const effect = this.#put('step.started', { step, beginOrder: order }, undo);
     this.addPlace(step);
     this.#begunHere.add(step.stepId);
     undo?.add(() => {
       this.#order = order - 1;
       this.#begunHere.delete(step.stepId);
+      if (isNewPlace) this.#places.delete(step.stackId);
     });
-    return this.#put('step.started', { step, beginOrder: order }, undo);
+    return effect;
   }
 
   #first({ input, metadata, ...begun }: StepStart, sequence: number): Step {
@@ -168,9 +177,10 @@ export class StepRecorder {
       metadata: ended.metadata === undefined ? before.step.metadata : ended.metadata,
       updatedAt: this.now(),
     };
+    const effect = this.#put('step.ended', { ...before, step }, undo);
     this.#begunHere.delete(step.stepId);
     undo?.add(() => this.#begunHere.add(step.stepId));
-    return this.#put('step.ended', { ...before, step }, undo);
+    return effect;
   }
 
   /**
@@ -184,6 +194,7 @@ export class StepRecorder {
     if (!before || !isIncomplete(before.step) || before.step.status === 'running')
       throw refused(`The step ${stepId} has not failed.`);
     const step = { ...before.step, metadata: { ...before.step.metadata, ...metadata }, updatedAt: this.now() };
+    this.#countRewrite(step, undo);
     return this.#put('step.ended', { ...before, step }, undo);
   }
 
@@ -219,7 +230,7 @@ export class StepRecorder {
     const write = (now: Json | undefined, was: Json | undefined) => {
       if (now === undefined) this.#space.delete(key);
       else this.#space.set(key, now);
-      this.#spaceBytes += (now === undefined ? 0 : jsonBytes(now)) - (was === undefined ? 0 : jsonBytes(was));
+      this.#spaceBytes += entryBytes(key, now) - entryBytes(key, was);
     };
     write(value, before);
     undo?.add(() => write(before, value));
@@ -228,7 +239,8 @@ export class StepRecorder {
   #put(type: 'step.started' | 'step.ended', record: StepRecord, undo?: Undo): Effect {
     const id = record.step.stepId;
     const before = this.#steps.get(id);
-    const added = bytesOf(record.step) - (before ? bytesOf(before.step) : 0);
+    const bytes = this.#weigh(record.step);
+    const added = bytes - (before ? this.#weigh(before.step) : 0);
     this.#steps.set(id, record);
     this.#bytes += added;
     undo?.add(() => {
@@ -238,7 +250,31 @@ export class StepRecorder {
     });
     return { kind: 'step', record, body: { type, requestId: this.turn.requestId, step: summaryOf(record.step) } };
   }
+
+  /** What a step holds, counted once: it may be much, and is never changed in place. */
+  #weigh(step: Step): number {
+    const known = this.#bytesOf.get(step);
+    if (known !== undefined) return known;
+    const bytes = bytesOf(step);
+    this.#bytesOf.set(step, bytes);
+    return bytes;
+  }
+
+  /** @throws {ChatError} `payload_too_large`: each time the whole step goes to the journal */
+  #countRewrite(step: Step, undo?: Undo): void {
+    const bytes = this.#weigh(step);
+    if (this.#rewritten + bytes > REWRITES * this.maxTurnBytes) throw tooLarge('maxTurnBytes', this.maxTurnBytes);
+    this.#rewritten += bytes;
+    undo?.add(() => (this.#rewritten -= bytes));
+  }
 }
+
+/** How often a turn may write all of its steps again in one attempt: by beginning them again, and by marking them. */
+const REWRITES = 4;
+
+/** Bytes of one entry of the space, with what stands around it in JSON. */
+const entryBytes = (key: string, value: Json | undefined): number =>
+  value === undefined ? 0 : jsonBytes(key) + jsonBytes(value) + 2;
 
 const bytesOf = ({ input, output, spaceSnapshot, error, metadata }: Step): number =>
   [input, output, spaceSnapshot, error, metadata].reduce<number>((sum, value) => sum + jsonBytes(value), 256);

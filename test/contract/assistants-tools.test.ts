@@ -128,7 +128,7 @@ describe.each(hosts)('TRN-9: tools, $name', ({ host }) => {
     );
   });
 
-  test('TRN-5: a tool that hangs is abandoned when the turn is stopped, and nothing that it does later counts', async () => {
+  test('TRN-5, C19: a tool that hangs is abandoned when the turn is stopped, and nothing that it does later counts', async () => {
     let late: Promise<unknown> | null = null;
     let go = (): void => undefined;
     const hang = plain(async (_, ctx, { abortSignal }) => {
@@ -149,6 +149,8 @@ describe.each(hosts)('TRN-9: tools, $name', ({ host }) => {
     expect(running[0]).toMatchObject({ state: 'open', props: { state: 'running', toolCallId: 'c1', tool: 'hang' } });
     await scene.stop(requestId);
     expect(await turn).toMatchObject({ status: 'interrupted', stopReason: 'stopped', error: null });
+    const [cutOff] = await scene.messages(requestId);
+    expect(cutOff).toMatchObject({ state: 'closed', props: { state: 'interrupted', toolCallId: 'c1' } });
     go();
     expect(await until(() => late, 'the late message')).toBe('refused, aborted: true');
     expect(await scene.answers(requestId)).toEqual(['', 'Wait.']);

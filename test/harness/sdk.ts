@@ -25,7 +25,8 @@ export async function agentOf(
   assistants: readonly Assistant[],
   options: Partial<AgentOptions> = {},
 ): Promise<Agent> {
-  const agent = attachAgent({ ...QUICK, url, agentId: uid('agent'), assistants, ...options });
+  const quiet = { onError: () => undefined };
+  const agent = attachAgent({ ...QUICK, ...quiet, url, agentId: uid('agent'), assistants, ...options });
   onTestFinished(() => agent.close({ drain: false }));
   await becomes(agent.state, ({ attached }) => attached);
   return agent;

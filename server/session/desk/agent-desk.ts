@@ -99,6 +99,9 @@ export function createAgentDesk(env: Environment, sessions: Sessions, agents: Ag
     return answer;
   }
 
+  const spaceOf = (requestId: string): JsonObject =>
+    sessions.ofTurn(requestId)?.turns.get(requestId)?.steps.space() ?? {};
+
   /** The chat of a turn that the agent runs. @throws {ChatError} `not_found` for any other */
   async function chatWorkedIn(connection: AgentConnection, chatId: string): Promise<ChatSession> {
     const agent = agents.of(connection);
@@ -153,15 +156,17 @@ export function createAgentDesk(env: Environment, sessions: Sessions, agents: Ag
     },
 
     'turn:delegate': async (connection, args) => {
-      const met = numbered<AgentResult<'turn:delegate'>>(connection, args);
-      if ('answer' in met) return met.answer;
+      const met = numbered<Omit<AgentResult<'turn:delegate'>, 'space'>>(connection, args);
+      // The space is the turn's: whoever asks again is given it as it is now, and no copy stays with each answer.
+      if ('answer' in met) return { ...(await met.answer), space: spaceOf(args.requestId) };
       const { session, live, frame } = met.held;
-      const answer = openCall(session, live, frame, args).then((ended) => {
+      const answer = openCall(session, live, frame, args);
+      const kept = answer.then(({ space: _space, ...ended }) => {
         // Kept for a repetition; there was room for them while the call was open.
         live.answerBytes += jsonBytes(ended.messages);
         return ended;
       });
-      return answered(met.held, args.seq, answer);
+      return { ...(await answered(met.held, args.seq, kept)), space: (await answer).space };
     },
 
     'turn:input': async (connection, { requestId, stackId }) => {

@@ -13,7 +13,7 @@ import { stopTurn } from '../stop-turn.js';
 import { subscribe } from '../subscribe.js';
 import { createChat } from './create-chat.js';
 import { listChats } from './list-chats.js';
-import { incompleteStep, stackPath, stepsOfStack, stepsOfTurn } from './steps.js';
+import { chatsOfStack, incompleteStep, stackPath, stepsOfStack, stepsOfTurn } from './steps.js';
 import { listTurns, start } from './turns.js';
 
 interface Call<N extends DeskCommand> {
@@ -55,22 +55,29 @@ export function createDesk(env: Environment, sessions: Sessions): ChatDesk {
     });
   }
 
-  async function chatNamed({ chatId, requestId, messageId, stackId }: Named): Promise<Chat | null> {
+  async function chatNamed({ chatId, requestId, messageId, stackId }: Named, identity: Identity): Promise<Chat | null> {
     if (chatId !== undefined) return sessions.chat(chatId);
-    const found = await holding({ requestId, messageId, stackId });
+    if (stackId !== undefined) return chatOfStack(stackId, identity);
+    const found = await holding({ requestId, messageId });
     return found === undefined ? null : sessions.chat(found);
   }
 
   /** The id of the chat that holds it, in memory or stored. */
-  async function holding({ requestId, messageId, stackId }: Named): Promise<string | undefined> {
+  async function holding({ requestId, messageId }: Named): Promise<string | undefined> {
     if (requestId !== undefined) return env.ledger.chatOf(requestId) ?? (await store.getTurn(requestId))?.turn.chatId;
-    if (stackId !== undefined) return (await stepsOfStack(sessions, store, stackId))[0]?.chatId;
     if (messageId === undefined) return undefined;
     for (const session of sessions.all()) {
       for (const live of session.turns.values())
         if (live.isBuffered && live.messages.get(messageId)) return session.chatId;
     }
     return (await store.getMessage(messageId))?.chatId;
+  }
+
+  /** Of several chats that have such a stack, the one that the caller may talk in. */
+  async function chatOfStack(stackId: string, identity: Identity): Promise<Chat | null> {
+    const named = await Promise.all((await chatsOfStack(sessions, store, stackId)).map((id) => sessions.chat(id)));
+    const chats = named.filter((chat) => chat !== null);
+    return chats.find((chat) => mayTalk(chat, identity)) ?? chats.find((chat) => mayRead(chat, identity)) ?? null;
   }
 
   async function turnNow(requestId: string): Promise<Result<'turn:get'>> {
@@ -106,8 +113,10 @@ export function createDesk(env: Environment, sessions: Sessions): ChatDesk {
     'turn:get': ({ args }) => turnNow(args.requestId),
     'turn:list': async ({ args, chat }) => listTurns(await sessionOf(chat.chatId), args),
     'step:list': async ({ args }) => ({ steps: await stepsOfTurn(sessions, store, args.requestId) }),
-    'step:stack': async ({ args }) => ({ steps: await stepsOfStack(sessions, store, args.stackId) }),
-    'step:path': async ({ args }) => ({ path: await stackPath(sessions, store, args.stackId) }),
+    'step:stack': async ({ args, chat }) => ({
+      steps: await stepsOfStack(sessions, store, args.stackId, chat.chatId),
+    }),
+    'step:path': async ({ args, chat }) => ({ path: await stackPath(sessions, store, args.stackId, chat.chatId) }),
     'step:incomplete': async ({ args }) => ({ step: await incompleteStep(sessions, store, args.chatId) }),
   };
 
@@ -116,7 +125,7 @@ export function createDesk(env: Environment, sessions: Sessions): ChatDesk {
       const { right } = commands[name];
       // A start may create its chat: the right is checked where that is decided.
       const isFree = right === 'any' || name === 'turn:start';
-      const chat = isFree ? null : await chatNamed(args as Named);
+      const chat = isFree ? null : await chatNamed(args as Named, identity);
       if (!isFree) mustHaveRight(chat, identity, right);
       // Null only for those that are free, whose handlers do not ask for it.
       return handlers[name]({ identity, args, sent, chat: chat as Chat });

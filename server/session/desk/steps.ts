@@ -12,16 +12,24 @@ export async function stepsOfTurn(sessions: Sessions, store: Store, requestId: s
   return (await store.getSteps(requestId)).map(({ step }) => step);
 }
 
-/** The steps of one stack, the newest state of each. */
-export async function stepsOfStack(sessions: Sessions, store: Store, stackId: string): Promise<Step[]> {
-  const live = liveWithStack(sessions, stackId);
-  if (live) return live.stepRecords().flatMap(({ step }) => (step.stackId === stackId ? [step] : []));
-  return (await store.getStepsByStack(stackId)).map(({ step }) => step);
+/** The steps of one stack in one chat, the newest state of each. */
+export async function stepsOfStack(sessions: Sessions, store: Store, stackId: string, chatId: string): Promise<Step[]> {
+  const live = livesWithStack(sessions, stackId).find(({ turn }) => turn.chatId === chatId);
+  const records = live ? live.stepRecords() : await store.getStepsByStack(stackId);
+  return records.flatMap(({ step }) => (step.stackId === stackId && step.chatId === chatId ? [step] : []));
+}
+
+/** The chats that have steps of this stack. Agents choose these ids: nothing keeps one from naming that of another chat. */
+export async function chatsOfStack(sessions: Sessions, store: Store, stackId: string): Promise<string[]> {
+  const live = livesWithStack(sessions, stackId).flatMap((turn) => turn.stepRecords());
+  const stored = await store.getStepsByStack(stackId);
+  const here = [...live, ...stored].filter(({ step }) => step.stackId === stackId);
+  return [...new Set(here.map(({ step }) => step.chatId))];
 }
 
 /** Stack ids from the root down to this one. */
-export async function stackPath(sessions: Sessions, store: Store, stackId: string): Promise<string[]> {
-  const live = liveWithStack(sessions, stackId);
+export async function stackPath(sessions: Sessions, store: Store, stackId: string, chatId: string): Promise<string[]> {
+  const live = livesWithStack(sessions, stackId).find(({ turn }) => turn.chatId === chatId);
   if (!live) return store.getStackPath(stackId);
   const path: string[] = [];
   for (
@@ -45,9 +53,7 @@ export async function incompleteStep(sessions: Sessions, store: Store, chatId: s
 /** Whether the buffer holds every step of the turn: those of earlier attempts are taken up when the attempt begins. */
 const holdsSteps = (live: LiveTurn): boolean => live.isBuffered;
 
-function liveWithStack(sessions: Sessions, stackId: string): LiveTurn | undefined {
-  for (const session of sessions.all()) {
-    for (const live of session.turns.values()) if (live.isBuffered && live.steps.place(stackId)) return live;
-  }
-  return undefined;
-}
+const livesWithStack = (sessions: Sessions, stackId: string): LiveTurn[] =>
+  [...sessions.all()].flatMap((session) =>
+    [...session.turns.values()].filter((live) => live.isBuffered && live.steps.place(stackId)),
+  );
