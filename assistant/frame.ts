@@ -85,6 +85,8 @@ export class AssistantFrame {
     this.space = new SpaceMirror({
       initial: assignment.space,
       push,
+      // A step that runs again writes again.
+      isPast: () => this.scope === this.#root && this.#recorded.hasLater(this.#root.begun),
       wrote: (key, value) => void this.scope.wrote.set(key, value),
     });
   }

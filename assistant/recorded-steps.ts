@@ -22,4 +22,9 @@ export class RecordedSteps {
   at(path: string): Step | undefined {
     return this.#byPath.get(path);
   }
+
+  /** Whether a step of the frame itself was recorded after its first `begun` ones. */
+  hasLater(begun: number): boolean {
+    return [...this.#byPath.keys()].some((path) => !path.includes('.') && Number(path) > begun);
+  }
 }

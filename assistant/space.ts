@@ -32,6 +32,8 @@ export interface Space {
 export interface SpaceNeeds {
   readonly initial: JsonObject;
   readonly push: (ops: readonly OpInput[]) => Promise<void>;
+  /** Whether an earlier attempt had done what the code does now outside of any step. */
+  readonly isPast: () => boolean;
   /** Notes for the step that runs what it writes. */
   readonly wrote: (key: string, value: Json | undefined) => void;
 }
@@ -45,6 +47,8 @@ export class SpaceMirror implements Space {
   #known: Map<string, Json>;
   /** Own writes that are under way, in order: what is loaded meanwhile may not hold them yet. */
   readonly #open = new Set<Write>();
+  /** Keys that this attempt has written: what it began with says nothing of them any more. */
+  readonly #touched = new Set<string>();
   /** Both together. */
   #values: Map<string, Json>;
 
@@ -67,9 +71,12 @@ export class SpaceMirror implements Space {
   /** Writes what a step had written that is not run again. */
   rewrite(wrote: Json): void {
     const write = writeOf(wrote);
-    for (const [key, value] of write) this.needs.wrote(key, value);
+    for (const [key, value] of write) {
+      this.#touched.add(key);
+      this.needs.wrote(key, value);
+    }
     const changes = write.filter(([key, value]) => !isSame(this.#values.get(key), value));
-    if (changes.length > 0) void this.#write(changes);
+    if (changes.length > 0) void this.#take(changes);
   }
 
   get(key: string): Json | undefined {
@@ -101,9 +108,18 @@ export class SpaceMirror implements Space {
     return entries.length === 0 ? Promise.resolve() : this.#write(entries);
   }
 
-  #write(write: Write): Promise<void> {
+  /** Writes, but for what was done before: the space that this attempt began with has it, and what came of it since. */
+  #write(all: Write): Promise<void> {
+    const write = this.needs.isPast() ? all.filter(([key]) => this.#touched.has(key) || !this.#values.has(key)) : all;
+    return write.length === 0 ? Promise.resolve() : this.#take(write);
+  }
+
+  #take(write: Write): Promise<void> {
     apply(write, this.#values);
-    for (const [key, value] of write) this.needs.wrote(key, value);
+    for (const [key, value] of write) {
+      this.#touched.add(key);
+      this.needs.wrote(key, value);
+    }
     this.#open.add(write);
     const taken = this.needs.push(write.map(opOf));
     taken.then(

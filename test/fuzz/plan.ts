@@ -44,12 +44,12 @@ export type AgentDeed =
   | { readonly do: 'open'; readonly inNewChat: boolean; readonly isTwice: boolean };
 
 /** What befalls the server. */
-export type WorldDeed =
+type WorldDeed =
   /** Another process holds the database's write lock. */
   | { readonly do: 'lock'; readonly ms: number }
   | { readonly do: 'end'; readonly signal: 'SIGKILL' | 'SIGTERM'; readonly downMs: number };
 
-export type Deed = PersonDeed | AgentDeed | WorldDeed;
+type Deed = PersonDeed | AgentDeed | WorldDeed;
 
 /** A deed with its time and with who does it where. What exists by then is chosen by the fractions. */
 export interface Moment {
@@ -194,6 +194,6 @@ function queryOf(random: Random): Record<string, number> {
 const WORDS = ['one', ' two', ' ', 'drei', '\n', ' né', ' 漢字', ' 😀', ' %_', '👩‍👩‍👧', ' "quoted"', ' \\ '];
 
 /** A text that is not empty. */
-export function words(random: Random): string {
+function words(random: Random): string {
   return `w${Array.from({ length: random.between(0, 8) }, () => random.pick(WORDS)).join('')}`;
 }

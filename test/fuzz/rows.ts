@@ -7,7 +7,7 @@ import type { Message, Turn } from '../../protocol/index.js';
 /** A message as its row has it: without times, which have a form of their own there. */
 export type StoredMessage = Omit<Message, 'createdAt' | 'updatedAt' | 'chatId'>;
 
-export type StoredTurn = Pick<Turn, 'requestId' | 'chatId' | 'status' | 'attempt' | 'stopReason' | 'background'> & {
+type StoredTurn = Pick<Turn, 'requestId' | 'chatId' | 'status' | 'attempt' | 'stopReason' | 'background'> & {
   readonly steps: number;
 };
 

@@ -24,12 +24,12 @@ export interface HookPlan {
   readonly to: string | null;
 }
 
-export interface ToolPlan {
+interface ToolPlan {
   readonly fails: boolean;
   readonly nodes: readonly Node[];
 }
 
-export type Way = 'whole' | 'streamed' | 'replaced' | 'merged' | 'set';
+type Way = 'whole' | 'streamed' | 'replaced' | 'merged' | 'set';
 
 export type Node =
   | {

@@ -1,7 +1,7 @@
 import { MockLanguageModelV4 } from 'ai/test';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { defineAssistant, type AssistantDefinition } from '../../../assistant/index.js';
+import { defineAssistant } from '../../../assistant/index.js';
 import { attachAgent, type AgentOptions } from '../../../client/agent/index.js';
 import { ChatError } from '../../../protocol/index.js';
 
@@ -41,7 +41,7 @@ describe('defineAssistant', () => {
     ['maxSteps', { model, maxSteps: 0 }],
     ['timeoutMs', { model, timeoutMs: -1 }],
   ])('refuses a wrong %s: %o', (path, definition) => {
-    expect(refused(() => defineAssistant({ assistantId: 'bot', ...definition } as AssistantDefinition))).toBe(path);
+    expect(refused(() => defineAssistant({ assistantId: 'bot', ...definition }))).toBe(path);
   });
 
   it('takes what is there and leaves out what is undefined', () => {
