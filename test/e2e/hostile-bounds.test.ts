@@ -124,7 +124,7 @@ test('LIF-3: the buffers of turns that have ended and are stored are given up', 
 }, 90_000);
 
 test('DAT-3: what calls are answered counts as the turn', async () => {
-  const here = await scene({ env: { MAX_TURN_BYTES: '10000' } });
+  const here = await scene({ env: { MAX_TURN_BYTES: '13000' } });
   const run = await here.turn();
   const output = 'x'.repeat(4000);
   const call = async () => {
