@@ -46,21 +46,28 @@ export interface User {
  * what is done outside of steps should be the same each time, and what costs or changes something belongs in a step.
  */
 export interface Context {
+  /** `if (ctx.turn.attempt > 1) await ctx.signal('resumed')` */
   readonly turn: Turn;
+  /** `const language = ctx.chat.metadata?.['language'] ?? 'en'` */
   readonly chat: Chat;
+  /** `const orders = await ordersOf(ctx.user.userId)` */
   readonly user: User;
-  /** The messages to answer. */
+  /** The messages to answer. `const asked = ctx.input.map(({ props }) => props['content'])` */
   readonly input: readonly Message[];
-  /** Metadata of the turn, {} where none was given. */
+  /** Metadata of the turn, {} where none was given. `const isBrief = ctx.metadata['brief'] === true` */
   readonly metadata: JsonObject;
-  /** What an earlier attempt left, null in the first one. */
+  /** What an earlier attempt left, null in the first one. `const before = ctx.resume?.messages ?? []` */
   readonly resume: Assignment['resume'];
   /** Data that the steps of the turn and the assistants that it delegates to share. `ctx.space.set('topic', 'cats')` */
   readonly space: Space;
-  /** Fires when the turn was stopped or has ended otherwise; its `reason` is an Error with the cause's name. */
+  /**
+   * Fires when the turn was stopped or has ended otherwise; its `reason` is an Error with the cause's name.
+   *
+   *     const page = await fetch(url, { signal: ctx.abortSignal });
+   */
   readonly abortSignal: AbortSignal;
 
-  /** What a model needs of the chat's earlier turns, oldest first (AGT-7). */
+  /** What a model needs of the chat's earlier turns, oldest first (AGT-7). `const all = [...ctx.history(), ...ctx.input]` */
   history(): readonly Message[];
 
   /**
@@ -119,11 +126,29 @@ export interface Context {
    * @throws {AssistantError} as {@link delegate}
    */
   call(assistantId: string, messages: DelegateInput, options?: { readonly show?: boolean }): Promise<CallAnswer>;
-  /** Asks several at once; their answers in the order of the requests. @throws {AssistantError} as the first that failed */
+  /**
+   * Asks several at once; their answers in the order of the requests.
+   *
+   *     const answers = await ctx.callAll(['de', 'fr'].map((to) => ({ assistantId: to, messages: ctx.input })));
+   *
+   * @throws {AssistantError} as the first that failed
+   */
   callAll(requests: readonly CallRequest[]): Promise<CallAnswer[]>;
-  /** Asks several at once; the first answer. @throws {AssistantError} `all_failed` */
+  /**
+   * Asks several at once; the first answer. The other calls are ended.
+   *
+   *     const { output } = await ctx.callAny([{ assistantId: 'near', messages }, { assistantId: 'far', messages }]);
+   *
+   * @throws {AssistantError} `all_failed`
+   */
   callAny(requests: readonly CallRequest[]): Promise<CallAnswer>;
-  /** Asks several at once; the first that has ended. @throws {AssistantError} as that one failed */
+  /**
+   * Asks several at once; the first that has ended. The other calls are ended.
+   *
+   *     const { assistantId } = await ctx.callRace([{ assistantId: 'a', messages }, { assistantId: 'b', messages }]);
+   *
+   * @throws {AssistantError} as that one failed
+   */
   callRace(requests: readonly CallRequest[]): Promise<CallAnswer>;
 
   /** Resolves after `ms` milliseconds, or when `until` fires. @throws {Error} when the turn ends before */

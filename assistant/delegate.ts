@@ -56,8 +56,7 @@ export async function delegate(
       return ask(frame, { assistantId, input: messages, childStackId, show });
     },
   });
-  const { response = null, said = [], usage = null } = output as { response?: Json; said?: Message[]; usage?: Json };
-  frame.addUsage(usage);
+  const { response = null, said = [] } = output as { response?: Json; said?: Message[] };
   return { assistantId, output: response, messages: said };
 }
 
@@ -65,19 +64,14 @@ async function ask(frame: AssistantFrame, call: DelegateCall): Promise<JsonObjec
   const { assistantId, show } = call;
   const answer = await frame.needs.sink.delegate(call);
   frame.space.load(answer.space);
+  frame.addUsage(answer.usage);
   if (answer.status !== 'completed') {
-    // What was used was used; the step's output, which says so otherwise, there will not be.
-    frame.addUsage(answer.usage);
     const { code, message } = answer.error ?? { code: answer.status, message: `it was ${answer.status}` };
     const prefix = `${assistantId}: `;
     // One that calls itself says its name once.
     throw new CallFailed(code, message.startsWith(prefix) ? message : prefix + message);
   }
-  return {
-    response: answer.output,
-    ...(show ? {} : { said: answer.messages as unknown as Json }),
-    ...(answer.usage === null ? {} : { usage: answer.usage }),
-  };
+  return { response: answer.output, ...(show ? {} : { said: answer.messages as unknown as Json }) };
 }
 
 /** The first that answers. Recorded as one step: the others' answers do not matter any more. @throws {AssistantError} `all_failed` */

@@ -14,6 +14,7 @@ import {
   type StepType,
 } from '../protocol/index.js';
 import { AssistantError, turnErrorOf } from './assistant-error.js';
+import { goneOnAfter, thrownOn } from './failed-steps.js';
 import { CALL_PATH, RecordedSteps } from './recorded-steps.js';
 import { Scope, scopeOf, within } from './scope.js';
 import type { Sink } from './sink.js';
@@ -163,7 +164,7 @@ export class AssistantFrame {
     if (recorded && isOver(recorded)) return { input, output: this.#outputOf(recorded) };
     const metadata = recorded?.metadata ?? { ...wanted.metadata?.(), [CALL_PATH]: path };
     const stepId = recorded?.stepId ?? this.needs.newId();
-    await this.push([...passed(scope), { op: 'step.start', stepId, type: wanted.type, input, metadata }]);
+    await this.push([...goneOnAfter(scope), { op: 'step.start', stepId, type: wanted.type, input, metadata }]);
     const output = await this.#run(wanted, new Scope(this, stepId, path), { input, metadata }, scope);
     return { input, output };
   }
@@ -183,7 +184,7 @@ export class AssistantFrame {
       const output = parse(json, (await this.abortable(running)) ?? null, ['output']);
       // Refused where it is too large: then the step has failed.
       await this.push([
-        ...passed(own),
+        ...goneOnAfter(own),
         { op: 'step.end', stepId, status: 'completed', output, ...leftBy(own, metadata) },
       ]);
       return output;
@@ -204,25 +205,25 @@ export class AssistantFrame {
     const left = leftBy(own, metadata);
     const ended: OpInput = { op: 'step.end', stepId, status: 'failed', error: { ...turnErrorOf(error) }, ...left };
     // What the step threw says more than that it could not be recorded.
-    await this.push([...notPassed(own, error), ended]).catch(() => undefined);
+    await this.push([...thrownOn(own, error), ended]).catch(() => undefined);
   }
 
   /** The steps that failed and whose caller went on all the same (TRN-9), now that something follows them. */
   goOn(): OpInput[] {
     const scope = this.scope;
-    return scope.failed.size === 0 ? [] : passed(scope);
+    return scope.failed.size === 0 ? [] : goneOnAfter(scope);
   }
 
   /** The run has come to its end without an error. */
   async finish(): Promise<void> {
-    const handled = passed(this.#root);
+    const handled = goneOnAfter(this.#root);
     if (handled.length > 0) await this.push(handled);
     await this.standing.finish();
   }
 
   /** The run has thrown. */
   async fail(error: unknown): Promise<void> {
-    const ops = notPassed(this.#root, error);
+    const ops = thrownOn(this.#root, error);
     if (ops.length > 0 && !this.needs.abortSignal.aborted) await this.push(ops).catch(() => undefined);
   }
 }
@@ -242,39 +243,6 @@ function leftBy({ usage, wrote }: Scope, metadata: JsonObject): { metadata?: Jso
       ...(wrote.size > 0 ? { [WROTE]: wroteJson(wrote) } : {}),
     },
   };
-}
-
-const mark = (stepId: string, handled: boolean): OpInput => ({
-  op: 'step.end',
-  stepId,
-  status: 'failed',
-  metadata: { [HANDLED]: handled },
-});
-
-/** Whoever goes on after a failed step has dealt with it: it is not run again. */
-function passed(scope: Scope): OpInput[] {
-  const ops = [...scope.failed.keys()].map((stepId) => mark(stepId, true));
-  for (const [stepId, error] of scope.failed) scope.passed.set(stepId, error);
-  scope.failed.clear();
-  return ops;
-}
-
-/** Unless it was a parallel branch that went on: then what the failed step threw comes out above. */
-function notPassed(scope: Scope, error: unknown): OpInput[] {
-  const reasons = reasonsOf(error);
-  const wrong = [...scope.passed].filter(([, thrown]) => reasons.has(thrown)).map(([stepId]) => stepId);
-  for (const stepId of wrong) scope.passed.delete(stepId);
-  return wrong.map((stepId) => mark(stepId, false));
-}
-
-/** An error and what it was made of: what was caught and is thrown on within another one was not dealt with. */
-function reasonsOf(error: unknown): ReadonlySet<unknown> {
-  const reasons = new Set([error]);
-  for (const reason of reasons) {
-    if (reason instanceof Error && reason.cause !== undefined) reasons.add(reason.cause);
-    if (reason instanceof AggregateError) for (const inner of reason.errors as unknown[]) reasons.add(inner);
-  }
-  return reasons;
 }
 
 /** Whether it is not run again: it has completed, or its caller went on without it. */

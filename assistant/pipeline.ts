@@ -118,10 +118,13 @@ async function converse(
       type: 'llm',
       input: { ...(system === undefined ? {} : { instructions: system }), messages },
       match: 'type',
-      run: (given) => callModel(ctx, { ...promptOf(given), model, tools, retry, timeoutMs, settings }),
+      run: async (given) => {
+        const said = await callModel(ctx, { ...promptOf(given), model, tools, retry, timeoutMs, settings });
+        ctx.addUsage(said.usage as Json);
+        return said;
+      },
     });
     const completion = output as unknown as Completion;
-    ctx.addUsage(completion.usage as Json);
     if (completion.toolCalls.length === 0) return { completion, tools: results };
     const called = await callTools(ctx, tools, completion);
     results.push(...called);

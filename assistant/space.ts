@@ -17,15 +17,17 @@ import {
  * with the space of the step that runs again; a step that is not run again writes what it had written, in its place.
  */
 export interface Space {
+  /** `const topic = ctx.space.get('topic') ?? 'cats'` */
   get(key: string): Json | undefined;
-  /** @throws {ChatError} at once `bad_request`: no JSON, deeper than 64, a key that is not allowed; later `payload_too_large` */
+  /** `await ctx.space.set('topic', 'cats')` @throws {ChatError} at once `bad_request`: no JSON, deeper than 64, a key that is not allowed; later `payload_too_large` */
   set(key: string, value: Json): Promise<void>;
-  /** The value, which is deleted: for data that is handed over once. */
+  /** The value, which is deleted: for data that is handed over once. `ctx.space.getDel('choose_prompt') === 'query'` */
   getDel(key: string): Json | undefined;
+  /** `await ctx.space.delete('topic')` */
   delete(key: string): Promise<void>;
-  /** A deep copy of everything. */
+  /** A deep copy of everything. `const before = ctx.space.snapshot()` */
   snapshot(): JsonObject;
-  /** Sets every key of a snapshot; other keys stay. */
+  /** Sets every key of a snapshot; other keys stay. `await ctx.space.restore(before)` */
   restore(data: JsonObject): Promise<void>;
 }
 

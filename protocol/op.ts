@@ -4,7 +4,7 @@ import { agentMadeId, assistantId, id } from './ids.js';
 import { isForbiddenKey, json, jsonObject } from './json.js';
 import { messageType, role } from './message.js';
 import { normalPath, parsePath, PathFault } from './path.js';
-import { SAID, stepType, withoutSaid } from './step.js';
+import { metadataWithout, SAID, stepType } from './step.js';
 import { wellFormed } from './text.js';
 
 /** A path into props, checked, well-formed and without a leading `props.`. */
@@ -29,7 +29,7 @@ const spaceKey = name.refine((key) => !isForbiddenKey(key), { error: 'this key i
 export const signalName = name;
 
 /** The server alone says what a hidden step has sent. */
-const stepMetadata = metadata.transform((given) => (given?.[SAID] === undefined ? given : withoutSaid(given)));
+const stepMetadata = metadata.transform((given) => metadataWithout([SAID], given));
 
 /**
  * What an assistant does to its turn, one by one (section 6). Text in `append` is kept as it came: a lone half of a pair

@@ -35,30 +35,31 @@ export type Step = z.infer<typeof step>;
 export const stepSummary = step.omit({ input: true, output: true, spaceSnapshot: true });
 export type StepSummary = z.infer<typeof stepSummary>;
 
-/**
- * The metadata key under which a completed step of a call that is not shown keeps the messages it had sent: they stand
- * nowhere else, and a resumed call answers with them. No event carries it.
- */
-export const SAID = 'said';
-
 /** The metadata key that is true in a failed step whose caller went on: no resume runs it again (TRN-9). */
 export const HANDLED = 'handled';
 
 /** The metadata key of a delegate step under which it names the stack that it calls. */
 export const CHILD_STACK = 'childStackId';
 
-/** The metadata key of what a step wrote to the space, for a resumed run that does not run it again. No event carries it. */
+/**
+ * The metadata key under which a completed step of a call that is not shown keeps the messages it had sent: they stand
+ * nowhere else, and a resumed call answers with them. The server alone writes it.
+ */
+export const SAID = 'said';
+
+/** The metadata key of what a step wrote to the space, for a resumed run that does not run it again. */
 export const WROTE = 'wrote';
 
+/** What of a step's metadata is in no event, as its input and output are in none. */
+const PRIVATE_KEYS = [SAID, WROTE];
+
 export function summaryOf({ input: _input, output: _output, spaceSnapshot: _snapshot, ...summary }: Step): StepSummary {
-  const { metadata } = summary;
-  if (metadata?.[SAID] === undefined && metadata?.[WROTE] === undefined) return summary;
-  const { [WROTE]: _wrote, ...others } = withoutSaid(metadata);
-  return { ...summary, metadata: others };
+  return { ...summary, metadata: metadataWithout(PRIVATE_KEYS, summary.metadata) };
 }
 
-export function withoutSaid({ [SAID]: _said, ...metadata }: JsonObject): JsonObject {
-  return metadata;
+export function metadataWithout(keys: readonly string[], given: JsonObject | null): JsonObject | null {
+  if (given === null || keys.every((key) => given[key] === undefined)) return given;
+  return Object.fromEntries(Object.entries(given).filter(([key]) => !keys.includes(key)));
 }
 
 /** Whether the step may run again: only a completed one never does. */

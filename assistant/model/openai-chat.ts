@@ -14,7 +14,7 @@ export interface OpenAiChat {
 const MIN_SECRET = 8;
 
 /** Makes a model on any server that speaks OpenAI's chat API, when it is first called and once. */
-export function createChatAssistantModel({ baseUrl, apiKey, model }: OpenAiChat): () => Promise<Model> {
+export function openAiModel({ baseUrl, apiKey, model }: OpenAiChat): () => Promise<Model> {
   let made: Promise<Model> | null = null;
   const make = async (): Promise<Model> => {
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');

@@ -15,9 +15,9 @@ interface Contender {
 const BARE: Contender = { name: 'Socket.IO that stores nothing', kind: 'socket.io', assistantId: 'echo' };
 const CONTENDERS: readonly Contender[] = [
   { name: 'Turnstream, in-process assistant', kind: 'turnstream', assistantId: 'echo' },
-  { name: 'the same in ten steps', kind: 'turnstream', assistantId: 'steps' },
+  { name: 'Turnstream, in-process, in ten steps', kind: 'turnstream', assistantId: 'steps' },
   { name: 'Turnstream, remote agent', kind: 'turnstream', assistantId: 'remote-echo' },
-  { name: 'the same in ten steps', kind: 'turnstream', assistantId: 'remote-steps' },
+  { name: 'Turnstream, remote agent, in ten steps', kind: 'turnstream', assistantId: 'remote-steps' },
   BARE,
 ];
 

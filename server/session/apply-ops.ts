@@ -28,6 +28,8 @@ export interface OpScene {
   readonly newId: () => string;
   /** Gives the next sequence of the chat. */
   readonly nextSequence: (undo: Undo) => number;
+  /** Told of the calls whose answer is not wanted any more; of no account where the ops are refused. */
+  readonly unwanted: (stackId: string) => void;
 }
 
 /**
@@ -93,17 +95,17 @@ function effectsOf(scene: OpScene, op: Op, undo: Undo): Effect[] {
       steps.deleteSpace(op.key, undo);
       return [];
     case 'delegate.end':
-      return [cancelled(scene, op.stackId)];
+      scene.unwanted(ownCall(scene, op.stackId));
+      return [];
     case 'signal':
       return [{ kind: 'signal', name: op.name, data: op.data }];
   }
 }
 
 /** @throws {ChatError} `bad_request`: no call of this frame */
-function cancelled({ live, frame }: OpScene, stackId: string): Effect {
-  if (live.frames.get(stackId)?.place.stackParentId !== frame.stackId)
-    throw new ChatError('bad_request', 'There is no such call in this frame.', { details: { path: 'stackId' } });
-  return { kind: 'cancel', stackId };
+function ownCall({ live, frame }: OpScene, stackId: string): string {
+  if (live.frames.get(stackId)?.place.stackParentId === frame.stackId) return stackId;
+  throw new ChatError('bad_request', 'There is no such call in this frame.', { details: { path: 'stackId' } });
 }
 
 /** Props are an object: only an object merges into them. */

@@ -62,7 +62,7 @@ function childOf(session: ChatSession, live: LiveTurn, caller: Frame, call: Call
 /** Where a call that is not shown sends to: what its completed steps had sent in earlier attempts stands there already. */
 function asideOf(live: LiveTurn, stackId: string): MessageBuffer {
   const buffer = new MessageBuffer(live.needs.limits);
-  const stacks = stacksBelow(live, stackId);
+  const stacks = live.stacksBelow(stackId);
   for (const { step } of live.stepRecords()) {
     const said = stacks.has(step.stackId) ? (step.metadata?.[SAID] as Message[] | undefined) : undefined;
     for (const message of said ?? []) buffer.restore({ ...message, state: 'closed', sequence: buffer.size + 1 });
@@ -84,22 +84,4 @@ function keepCall(live: LiveTurn, child: Frame): void {
   if (child.aside) live.aside.add(child.aside);
   void child.done.promise.then(() => (live.callBytes -= bytes));
   live.addFrame(child);
-}
-
-/** The ids of this stack and of those called from it. */
-export function stacksBelow(live: LiveTurn, stackId: string): ReadonlySet<string> {
-  const below = new Set([stackId]);
-  const places = [
-    ...[...live.frames.values()].map(({ place }) => place),
-    ...live.stepRecords().map(({ step }) => step),
-  ];
-  for (let grew = true; grew;) {
-    grew = false;
-    for (const place of places) {
-      if (place.stackParentId === null || !below.has(place.stackParentId) || below.has(place.stackId)) continue;
-      below.add(place.stackId);
-      grew = true;
-    }
-  }
-  return below;
 }

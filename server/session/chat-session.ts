@@ -125,7 +125,6 @@ export class ChatSession implements Source {
   /** Gives every effect its place in the log, in order (TRN-4). */
   publish(effects: readonly Effect[], live?: LiveTurn): void {
     for (const effect of effects) {
-      if (effect.kind === 'cancel') continue;
       if (effect.kind === 'signal') {
         this.#signal(live, effect);
         continue;

@@ -6,9 +6,7 @@ export type Effect =
   | { readonly kind: 'event'; readonly body: EventBody }
   /** The whole record is for the journal: the event leaves out what may hold prompts and secrets. */
   | { readonly kind: 'step'; readonly record: StepRecord; readonly body: EventBody }
-  | { readonly kind: 'signal'; readonly name: string; readonly data: Json }
-  /** A call is not wanted any more. */
-  | { readonly kind: 'cancel'; readonly stackId: string };
+  | { readonly kind: 'signal'; readonly name: string; readonly data: Json };
 
 /** What leads to events alone. */
 export const eventEffects = (bodies: readonly EventBody[]): Effect[] => bodies.map((body) => ({ kind: 'event', body }));

@@ -1,11 +1,12 @@
-import { ChatError, type Assignment, type Message, type TurnError } from '../../protocol/index.js';
+import { ChatError, type Assignment, type TurnError } from '../../protocol/index.js';
 import type { FrameOutcome } from '../../assistant/run-assistant.js';
 import type { DelegateAnswer } from '../../assistant/sink.js';
 import { applyOps } from './apply-ops.js';
 import { NOT_PREPARED, prepareFrame } from './assignment.js';
-import { answerOf, childFrame, stacksBelow } from './call.js';
+import { answerOf, childFrame } from './call.js';
 import type { ChatSession } from './chat-session.js';
-import { endTurn, messagesClosed, stepsClosed } from './end-turn.js';
+import { endCall, endUnwanted } from './end-call.js';
+import { endTurn } from './end-turn.js';
 import type { Frame, Holder } from './frame.js';
 import type { Call, FrameRun, Place } from './host.js';
 import type { EndedTurn, LiveTurn, Outcome } from './live-turn.js';
@@ -77,7 +78,7 @@ export function frameRun(
       if (!isMine()) return;
       if (frame.isRoot) void endTurn(session, live, { status: 'interrupted', stopReason: 'agent_lost' });
       else
-        endChild(session, live, frame, {
+        endCall(session, live, frame, {
           status: 'interrupted',
           output: null,
           error: { code: 'agent_lost', message: 'The agent went away.' },
@@ -93,6 +94,7 @@ export const withRefusing = (avoid: ReadonlySet<object>, refusing: object | null
 /** Applies ops of a frame and publishes what they lead to, in one synchronous step. @throws {ChatError} */
 export function pushOps(session: ChatSession, live: LiveTurn, frame: Frame, ops: readonly unknown[]): void {
   if (!live.isRunning || frame.result) throw new ChatError('turn_ended');
+  const unwanted: string[] = [];
   const effects = applyOps(
     {
       live,
@@ -100,11 +102,12 @@ export function pushOps(session: ChatSession, live: LiveTurn, frame: Frame, ops:
       now: session.now,
       newId: () => session.env.ids.id(),
       nextSequence: (undo) => session.takeSequence(undo),
+      unwanted: (stackId) => void unwanted.push(stackId),
     },
     ops,
   );
   session.publish(effects, live);
-  for (const effect of effects) if (effect.kind === 'cancel') cancelCall(session, live, effect.stackId);
+  for (const stackId of unwanted) endUnwanted(session, live, stackId);
   // Who hears that a step has completed may rely on it: what it did is not done twice.
   if (effects.some((effect) => effect.kind === 'step' && effect.body.type === 'step.ended'))
     session.env.journal.commit();
@@ -118,7 +121,7 @@ export function closeFrame(
   outcome: FrameOutcome,
 ): Promise<EndedTurn> | null {
   if (!frame.isRoot) {
-    endChild(session, live, frame, outcome);
+    endCall(session, live, frame, outcome);
     return null;
   }
   frame.finish(outcome);
@@ -152,7 +155,7 @@ function seekChildHost(session: ChatSession, live: LiveTurn, child: Frame, avoid
     avoid,
     granted: (place) => void beginChild(session, live, child, place, avoid),
     unavailable: () =>
-      endChild(session, live, child, { status: 'failed', output: null, error: noAgent(child.place.assistantId) }),
+      endCall(session, live, child, { status: 'failed', output: null, error: noAgent(child.place.assistantId) }),
   });
   void child.done.promise.then(cancel);
 }
@@ -167,7 +170,7 @@ async function beginChild(
   try {
     await prepareFrame(session, live, child);
   } catch {
-    endChild(session, live, child, { status: 'failed', output: null, error: NOT_PREPARED });
+    endCall(session, live, child, { status: 'failed', output: null, error: NOT_PREPARED });
   }
   if (child.result) {
     place.giveBack();
@@ -176,31 +179,4 @@ async function beginChild(
   handOver(session, live, child, place, (refusing) =>
     seekChildHost(session, live, child, withRefusing(avoid, refusing)),
   );
-}
-
-/** The caller does not want the answer any more. */
-function cancelCall(session: ChatSession, live: LiveTurn, stackId: string): void {
-  const child = live.frames.get(stackId);
-  if (!child || child.result) return;
-  child.holder?.abort('not_wanted');
-  endChild(session, live, child, {
-    status: 'interrupted',
-    output: null,
-    error: { code: 'interrupted', message: 'The caller took another answer.' },
-  });
-}
-
-/** Ends a call: its calls end with it, its messages are closed, its steps get their last status. */
-function endChild(session: ChatSession, live: LiveTurn, child: Frame, result: FrameOutcome): void {
-  if (child.result) return;
-  const stacks = stacksBelow(live, child.stackId);
-  child.finish(result);
-  for (const frame of live.frames.values()) {
-    if (stacks.has(frame.stackId)) frame.abandon({ status: 'interrupted', output: null, error: null }, 'parent_ended');
-  }
-  if (!live.isRunning) return;
-  const openHere = ({ messageId }: Message): boolean => stacks.has(live.sentBy.get(messageId) ?? '');
-  child.aside?.endAll(openHere);
-  const closed = messagesClosed(live, result.status, openHere);
-  session.publish([...closed, ...stepsClosed(live, result.status, (stackId) => stacks.has(stackId))], live);
 }

@@ -1,16 +1,10 @@
 import type { FrameOutcome } from '../../assistant/run-assistant.js';
-import type { DelegateAnswer } from '../../assistant/sink.js';
-import type { Assignment, InputMessage } from '../../protocol/index.js';
+import type { DelegateAnswer, DelegateCall } from '../../assistant/sink.js';
+import type { Assignment } from '../../protocol/index.js';
 import type { Frame, Holder } from './frame.js';
 
-/** What one frame asks of another assistant (AGT-8). */
-export interface Call {
-  readonly assistantId: string;
-  readonly input: readonly InputMessage[];
-  readonly childStackId?: string | undefined;
-  /** Whether what the child sends is shown and stored as the turn's own. */
-  readonly show: boolean;
-}
+/** What one frame asks of another assistant (AGT-8). A caller that is not ours may leave the stack to the server. */
+export type Call = Omit<DelegateCall, 'childStackId'> & { readonly childStackId?: string | undefined };
 
 /** A frame as its host runs it. */
 export interface FrameRun {

@@ -139,6 +139,24 @@ export class LiveTurn {
     return frame;
   }
 
+  /** The ids of this stack and of those called from it. */
+  stacksBelow(stackId: string): ReadonlySet<string> {
+    const below = new Set([stackId]);
+    const places = [
+      ...[...this.frames.values()].map(({ place }) => place),
+      ...this.stepRecords().map(({ step }) => step),
+    ];
+    for (let grew = true; grew;) {
+      grew = false;
+      for (const place of places) {
+        if (place.stackParentId === null || !below.has(place.stackParentId) || below.has(place.stackId)) continue;
+        below.add(place.stackId);
+        grew = true;
+      }
+    }
+    return below;
+  }
+
   stepRecords(): StepRecord[] {
     return [...this.steps.records].sort((a, b) => a.step.sequence - b.step.sequence);
   }

@@ -3,6 +3,7 @@ import { defineAssistant, type Assistant } from '../../assistant/index.js';
 import type { Step } from '../../protocol/index.js';
 import { hosts } from './assistant-hosts.js';
 import { forever } from './assistant-watch.js';
+import { scripted } from '../harness/scripted-model.js';
 
 /** The seed's own example of one assistant that hands over to another: what it records, and how it goes on. */
 
@@ -40,7 +41,6 @@ function table(steps: readonly Step[]): Line[] {
 describe.each(hosts)('$name', ({ host }) => {
   test('golden A2A: five rows when the visualizer is interrupted, and the six points of its resume', async () => {
     let hang = true;
-    const asked: unknown[] = [];
     const ran: string[] = [];
     const analyzer: Assistant = defineAssistant({
       assistantId: 'analyzer',
@@ -56,21 +56,11 @@ describe.each(hosts)('$name', ({ host }) => {
         return ctx.delegate('visualizer', ctx.input);
       },
     });
-    const visualizer: Assistant = defineAssistant({
-      assistantId: 'visualizer',
-      async run(ctx) {
-        const messages = ctx.input.map(({ type, props }) => ({ type, props }));
-        await ctx.step('input', { messages }, () => void ran.push('visualizer input'));
-        return ctx.step('llm', { messages }, async (input) => {
-          ran.push('visualizer llm');
-          asked.push({ input, space: ctx.space.snapshot() });
-          const id = await ctx.send('A chart');
-          if (hang) await forever();
-          await ctx.append(id, ' of it');
-          return { content: 'A chart of it' };
-        });
-      },
+    const model = scripted(() => {
+      ran.push('visualizer llm');
+      return hang ? ['A chart', forever] : ['A chart of it'];
     });
+    const visualizer: Assistant = defineAssistant({ assistantId: 'visualizer', model });
     const scene = await host([analyzer, visualizer]);
     const { requestId } = await scene.start('analyzer', 'analyze this data and visualize it');
     await scene.shows('These are the numbers.A chart');
@@ -97,21 +87,22 @@ describe.each(hosts)('$name', ({ host }) => {
 
     hang = false;
     ran.length = 0;
-    asked.length = 0;
     const turn = await scene.resume(requestId);
     expect(turn).toMatchObject({ status: 'completed', attempt: 2 });
     // 2, 5: the visualizer goes on with the step's input and the space of then; nothing that was done is done again.
     expect(ran).toEqual(['visualizer llm']);
-    expect(asked).toEqual([{ input: before[4]?.input, space: query }]);
+    const after = await scene.steps(requestId);
+    expect([after[4]?.input, after[4]?.spaceSnapshot]).toEqual([before[4]?.input, query]);
+    expect(model.doStreamCalls[1]?.prompt).toEqual(model.doStreamCalls[0]?.prompt);
     // 6: then the delegate step is completed.
-    expect(table(await scene.steps(requestId)).map(({ type, status }) => [type, status])).toEqual([
+    expect(table(after).map(({ type, status }) => [type, status])).toEqual([
       ['input', 'completed'],
       ['llm', 'completed'],
       ['delegate', 'completed'],
       ['input', 'completed'],
       ['llm', 'completed'],
     ]);
-    expect((await scene.steps(requestId)).map(({ stepId }) => stepId)).toEqual(before.map(({ stepId }) => stepId));
+    expect(after.map(({ stepId }) => stepId)).toEqual(before.map(({ stepId }) => stepId));
     expect(await scene.answers(requestId)).toEqual(['These are the numbers.', 'A chart of it']);
   });
 });

@@ -3,6 +3,7 @@ import { behaviourContract } from './store/behaviour.js';
 import { chatListContract } from './store/chat-list.js';
 import { chatContract } from './store/chats.js';
 import { messageContract } from './store/messages.js';
+import { seedContract } from './store/seed.js';
 import { stepContract } from './store/steps.js';
 import { turnWriteContract } from './store/turn-writes.js';
 import { turnContract } from './store/turns.js';
@@ -35,5 +36,6 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
     stepContract(current);
     turnWriteContract(current);
     behaviourContract(current, open);
+    seedContract(current);
   });
 }

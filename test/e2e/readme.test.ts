@@ -22,7 +22,7 @@ const BLOCKS = new Map(
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 
 /** Names of the blocks that a test has run. */
-const tried = new Set<string>(hasCurl ? [] : ['curl-follow', 'curl-start']);
+const tried = new Set<string>(hasCurl ? [] : ['curl-follow', 'curl-start', 'curl-resume']);
 
 function block(name: string): string {
   tried.add(name);
@@ -82,6 +82,33 @@ describe('the README’s snippets run', () => {
       'Hello over HTTP',
     );
   });
+
+  test.skipIf(!hasCurl)(
+    'LIF-2, TRN-9: a server that is killed in the middle of an answer, and the resume',
+    async () => {
+      const server = await new ServerProcess().start();
+      const shell = (name: string) => new Shell(block(name).replaceAll(ADDRESS, server.url), { cwd: ROOT, env: {} });
+      const following = shell('curl-follow');
+      await following.shows('event: snapshot');
+      const started = await fetch(`${server.url}/v1/chats/curl/turns`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ input: 'one two three', metadata: { delayMs: 200 } }),
+      });
+      expect(started.status).toBe(202);
+      await following.shows('message.appended');
+      await server.kill();
+      await server.start();
+      const turn = async () =>
+        ((await (await fetch(`${server.url}/v1/chats/curl/turns`)).json()) as { turns: Record<string, unknown>[] })
+          .turns[0];
+      expect(await turn()).toMatchObject({ status: 'interrupted', stopReason: 'crashed' });
+      const resumed = shell('curl-resume');
+      expect(await resumed.ended()).toBe(0);
+      expect(resumed.output).toContain('"attempt":2');
+      await expect.poll(turn, { timeout: 10_000 }).toMatchObject({ status: 'completed', attempt: 2 });
+    },
+  );
 
   test('a client sees the answer grow', async () => {
     const { node } = await setUp();

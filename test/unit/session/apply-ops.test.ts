@@ -7,75 +7,11 @@ import {
   type EventBody,
   type Message,
   type OpInput,
-  type Turn,
 } from '../../../protocol/index.js';
-import { applyOps } from '../../../server/session/apply-ops.js';
 import type { Effect } from '../../../server/session/effect.js';
-import { LiveTurn } from '../../../server/session/live-turn.js';
+import { anAttempt } from './attempt.js';
 
-const AT = '2026-01-01T00:00:00.000Z';
-const turn: Turn = {
-  requestId: 'r',
-  chatId: 'c',
-  assistantId: 'bot',
-  status: 'running',
-  background: false,
-  attempt: 1,
-  stopReason: null,
-  error: null,
-  usage: null,
-  metadata: null,
-  createdBy: 'me',
-  createdAt: AT,
-  startedAt: AT,
-  endedAt: null,
-};
 const id = (n: number): string => `message-number-${n}`;
-
-function scene(limits = DEFAULT_LIMITS) {
-  const record = { turn, fingerprint: '', rootStackId: 'root-stack-number-1', regenerates: null, openedBy: null };
-  const live = new LiveTurn({ record, input: [], answersAnew: [], limits, now: () => AT });
-  let sequence = 1;
-  const push = (...ops: unknown[]): Effect[] =>
-    applyOps(
-      {
-        live,
-        frame: live.root,
-        now: AT,
-        newId: () => 'a-new-id-made-here',
-        nextSequence: (undo) => {
-          const given = sequence++;
-          undo.add(() => (sequence = given));
-          return given;
-        },
-      },
-      ops,
-    );
-  const refusal = (...ops: unknown[]): ChatError => {
-    try {
-      push(...ops);
-    } catch (error) {
-      if (error instanceof ChatError) return error;
-      throw error;
-    }
-    throw new Error('was not refused');
-  };
-  return {
-    live,
-    push,
-    refusal,
-    held: () => [...live.messages.messages],
-    state: () =>
-      JSON.stringify([
-        [...live.messages.messages],
-        live.stepRecords(),
-        live.steps.space(),
-        live.bytes,
-        sequence,
-        live.root.openSteps,
-      ]),
-  };
-}
 
 const bodies = (effects: readonly Effect[]): EventBody[] =>
   effects.flatMap((effect) => ('body' in effect ? [effect.body] : []));
@@ -116,13 +52,13 @@ const anyOp: fc.Arbitrary<unknown> = fc.oneof(
 
 describe('applying ops', () => {
   it('DAT-1, DAT-2: half a character alone is refused where a whole text would be', () => {
-    const { push, refusal } = scene();
+    const { push, refusal } = anAttempt();
     push({ op: 'send', messageId: id(1), type: 'text', props: { rows: [] } });
     expect(refusal({ op: 'append', messageId: id(1), text: '\ud83d', path: 'rows.1' }).code).toBe('bad_request');
   });
 
   it('DAT-1, TRN-6: closing does not fail where two held halves want the same place', () => {
-    const { live, push, held } = scene();
+    const { live, push, held } = anAttempt();
     push(
       { op: 'send', messageId: id(1), type: 'text', props: {} },
       { op: 'append', messageId: id(1), text: '\ud83d', path: 'a.b' },
@@ -135,7 +71,7 @@ describe('applying ops', () => {
   it('DAT-4: the fold of the events is the buffer, and all its text is well-formed (DAT-1)', () => {
     fc.assert(
       fc.property(fc.array(fc.array(anyOp, { minLength: 1, maxLength: 3 }), { maxLength: 25 }), (pushes) => {
-        const { live, push, held } = scene();
+        const { live, push, held } = anAttempt();
         const events: EventBody[] = [];
         for (const ops of pushes) {
           try {
@@ -156,7 +92,7 @@ describe('applying ops', () => {
   it('AGT-2: a refused push changes nothing, whatever it did before its bad op', () => {
     fc.assert(
       fc.property(fc.array(anyOp, { maxLength: 8 }), fc.array(anyOp, { maxLength: 4 }), (before, bad) => {
-        const { push, refusal, state } = scene();
+        const { push, refusal, state } = anAttempt();
         for (const op of before) {
           try {
             push(op);
@@ -173,14 +109,14 @@ describe('applying ops', () => {
   });
 
   it('AGT-2: the refusal names the index of the op and the path in it', () => {
-    const { push, refusal } = scene();
+    const { push, refusal } = anAttempt();
     push({ op: 'send', messageId: id(1), type: 'text', props: {} });
     const error = refusal({ op: 'append', messageId: id(1), text: 'x' }, { op: 'append', messageId: id(1), text: 7 });
     expect([error.code, error.details['index'], error.details['path']]).toEqual(['bad_request', 1, 'ops.1.text']);
   });
 
   it('DAT-1: a pair split over two appends is joined; code unit by code unit too (C03)', () => {
-    const { live, push, held } = scene();
+    const { live, push, held } = anAttempt();
     push({ op: 'send', messageId: id(1), type: 'text', props: {} });
     expect(
       bodies(push({ op: 'append', messageId: id(1), text: 'a\ud83d' })).map((body) => 'text' in body && body.text),
@@ -194,7 +130,7 @@ describe('applying ops', () => {
   });
 
   it('DAT-3: limits of a message, a turn and the number of messages are named', () => {
-    const { push, refusal } = scene({
+    const { push, refusal } = anAttempt({
       ...DEFAULT_LIMITS,
       maxMessageBytes: 1000,
       maxTurnBytes: 3000,
@@ -218,13 +154,13 @@ describe('applying ops', () => {
   });
 
   it('a value that is overwritten again and again is not counted again and again', () => {
-    const { push } = scene({ ...DEFAULT_LIMITS, maxMessageBytes: 2000 });
+    const { push } = anAttempt({ ...DEFAULT_LIMITS, maxMessageBytes: 2000 });
     push({ op: 'send', messageId: id(1), type: 'text', props: {} });
     for (let i = 0; i < 100; i++) push({ op: 'set', messageId: id(1), path: 'state', value: 'y'.repeat(500) });
   });
 
   it('messages belong to the step named, else to the one begun last and still open', () => {
-    const { push, held } = scene();
+    const { push, held } = anAttempt();
     const [s1, s2] = ['step-number-one-aa', 'step-number-two-aa'];
     const ops: OpInput[] = [
       { op: 'step.start', stepId: s1, type: 'llm' },
@@ -239,7 +175,7 @@ describe('applying ops', () => {
   });
 
   it('a completed step is never opened or changed again', () => {
-    const { push, refusal } = scene();
+    const { push, refusal } = anAttempt();
     const stepId = 'step-number-one-aa';
     push({ op: 'step.start', stepId, type: 'llm' });
     expect(refusal({ op: 'step.start', stepId, type: 'llm' }).message).toContain('is running');
@@ -249,7 +185,7 @@ describe('applying ops', () => {
   });
 
   it('a step keeps the space as it was when it began', () => {
-    const { live, push } = scene();
+    const { live, push } = anAttempt();
     push(
       { op: 'space.set', key: 'k', value: { v: 1 } },
       { op: 'step.start', stepId: 'step-number-one-aa', type: 'llm' },

@@ -1,28 +1,13 @@
-import { ChatError, DEFAULT_LIMITS, type Message, type Step, type Turn } from '../../../protocol/index.js';
+import { ChatError, DEFAULT_LIMITS, type Limits, type Message, type Step } from '../../../protocol/index.js';
 import { applyOps } from '../../../server/session/apply-ops.js';
 import type { Effect } from '../../../server/session/effect.js';
 import type { Frame } from '../../../server/session/frame.js';
 import { LiveTurn } from '../../../server/session/live-turn.js';
+import { AT, turnRow } from '../client/rows.js';
 
-export const AT = '2026-01-01T00:00:00.000Z';
 export const ROOT_STACK = 'the-stack-of-the-root';
 
-export const aRunningTurn: Turn = {
-  requestId: 'request-1',
-  chatId: 'chat-1',
-  assistantId: 'bot',
-  status: 'running',
-  background: false,
-  attempt: 1,
-  stopReason: null,
-  error: null,
-  usage: null,
-  metadata: null,
-  createdBy: 'me',
-  createdAt: AT,
-  startedAt: AT,
-  endedAt: null,
-};
+export const aRunningTurn = turnRow('request-1', { assistantId: 'bot' });
 
 export interface Attempt {
   readonly live: LiveTurn;
@@ -39,7 +24,7 @@ export interface Attempt {
 }
 
 /** A running attempt in an empty chat, without a server around it. */
-export function anAttempt(): Attempt {
+export function anAttempt(limits: Limits = DEFAULT_LIMITS): Attempt {
   const record = {
     turn: aRunningTurn,
     fingerprint: '',
@@ -47,7 +32,7 @@ export function anAttempt(): Attempt {
     regenerates: null,
     openedBy: null,
   };
-  const live = new LiveTurn({ record, input: [], answersAnew: [], limits: DEFAULT_LIMITS, now: () => AT });
+  const live = new LiveTurn({ record, input: [], answersAnew: [], limits, now: () => AT });
   let sequence = 1;
   let made = 0;
   const pushAs = (frame: Frame, ...ops: unknown[]): Effect[] =>
@@ -62,6 +47,7 @@ export function anAttempt(): Attempt {
           undo.add(() => (sequence = given));
           return given;
         },
+        unwanted: () => undefined,
       },
       ops,
     );

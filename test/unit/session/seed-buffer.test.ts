@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parse, turnInput, type Message } from '../../../protocol/index.js';
 import { inputRow } from '../../../server/session/input-row.js';
-import { anAttempt, aRunningTurn, AT, id, say } from './attempt.js';
+import { AT } from '../client/rows.js';
+import { anAttempt, aRunningTurn, id, say } from './attempt.js';
 
 /** Numbers of the seed design's own list for its buffer, as far as they are about messages (docs/seed-cases.md). */
 

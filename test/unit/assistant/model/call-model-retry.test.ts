@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { callModel, type ModelCall } from '../../../../assistant/model/call-model.js';
-import { createChatAssistantModel } from '../../../../assistant/model/openai-chat.js';
+import { openAiModel } from '../../../../assistant/model/openai-chat.js';
 import { callsTools, fails, ModelServer, says, type Answer } from '../../../harness/model-server.js';
 import { RecordingContext } from './recording-context.js';
 
@@ -11,7 +11,7 @@ async function scene(...answers: Answer[]) {
   const server = await ModelServer.start();
   server.answer(...answers);
   const ctx = new RecordingContext();
-  const model = createChatAssistantModel({ baseUrl: server.url, apiKey: KEY, model: 'tiny' });
+  const model = openAiModel({ baseUrl: server.url, apiKey: KEY, model: 'tiny' });
   const call = (more: Partial<ModelCall> = {}) => callModel(ctx, { model, messages, ...more });
   return { server, ctx, call };
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { callModel, type ModelCall } from '../../../../assistant/model/call-model.js';
 import { toModelMessages, toolResults } from '../../../../assistant/model/model-messages.js';
-import { createChatAssistantModel } from '../../../../assistant/model/openai-chat.js';
+import { openAiModel } from '../../../../assistant/model/openai-chat.js';
 import { tool } from '../../../../assistant/tool.js';
 import { callsTools, ModelServer, says, USAGE, type Answer } from '../../../harness/model-server.js';
 import { RecordingContext } from './recording-context.js';
@@ -21,7 +21,7 @@ async function scene(...answers: Answer[]) {
   const server = await ModelServer.start();
   server.answer(...answers);
   const ctx = new RecordingContext();
-  const model = createChatAssistantModel({ baseUrl: server.url, apiKey: KEY, model: 'tiny' });
+  const model = openAiModel({ baseUrl: server.url, apiKey: KEY, model: 'tiny' });
   const call = (more: Partial<ModelCall> = {}) => callModel(ctx, { model, messages: hello, ...more });
   return { server, ctx, call };
 }
