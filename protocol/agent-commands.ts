@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { chat, metadata, share, title } from './chat.js';
+import { agentCommand, type AgentCommandSpec, type CommandSpec } from './command.js';
 import { commands } from './commands.js';
 import { agentMadeId, assistantId, id, principalId } from './ids.js';
 import { json, jsonObject } from './json.js';
@@ -53,16 +54,16 @@ export type Assignment = z.infer<typeof assignment>;
 export const turnAbort = z.object({ requestId: id, attempt, stackId: id, reason: z.string() });
 export type TurnAbort = z.infer<typeof turnAbort>;
 
-const spec = <A extends z.ZodType, R extends z.ZodType>(summary: string, args: A, result: R) => ({
+const asForPeople = <A extends z.ZodType, R extends z.ZodType>({ summary, args, result }: CommandSpec<A, R>) => ({
   summary,
   args,
   result,
 });
 
 export const agentCommands = {
-  'agent:attach': spec(
-    'Offers assistants; answers what this agentId still holds.',
-    z.object({
+  'agent:attach': agentCommand({
+    summary: 'Offers assistants; answers what this agentId still holds.',
+    args: z.object({
       agentId: principalId,
       assistants: z
         .array(z.object({ assistantId, name: z.string().min(1).max(200).transform(wellFormed).optional() }))
@@ -70,11 +71,15 @@ export const agentCommands = {
         .max(1000),
       concurrency: z.int().min(1).max(1000).default(10),
     }),
-    z.object({ assigned: z.array(z.object({ requestId: id, attempt, stackId: id, lastSeq: z.int().min(0) })) }),
-  ),
-  'turn:open': spec(
-    'Opens a background turn that no person started.',
-    z.object({
+    result: z.object({
+      assigned: z.array(z.object({ requestId: id, attempt, stackId: id, lastSeq: z.int().min(0) })),
+    }),
+    right: 'serve',
+    audited: true,
+  }),
+  'turn:open': agentCommand({
+    summary: 'Opens a background turn that no person started.',
+    args: z.object({
       chatId: id,
       assistantId,
       requestId: id.optional(),
@@ -89,16 +94,19 @@ export const agentCommands = {
         .optional(),
       metadata: metadata.optional(),
     }),
-    z.object({ turn, attempt, stackId: id }),
-  ),
-  'turn:push': spec(
-    'Applies ops, all or none.',
-    z.object({ ...frame, seq, ops: z.array(z.unknown()) }),
-    z.object({ seq: z.int().min(0) }),
-  ),
-  'turn:close': spec(
-    'Ends a frame; for the root frame the turn.',
-    z.object({
+    result: z.object({ turn, attempt, stackId: id }),
+    right: 'open',
+    audited: true,
+  }),
+  'turn:push': agentCommand({
+    summary: 'Applies ops, all or none.',
+    args: z.object({ ...frame, seq, ops: z.array(z.unknown()) }),
+    result: z.object({ seq: z.int().min(0) }),
+    right: 'hold',
+  }),
+  'turn:close': agentCommand({
+    summary: 'Ends a frame; for the root frame the turn.',
+    args: z.object({
       ...frame,
       seq,
       status: frameEnd,
@@ -106,11 +114,12 @@ export const agentCommands = {
       error: turnError.nullable().optional(),
       usage: json.optional(),
     }),
-    z.union([z.object({ turn, persisted: z.boolean() }), z.object({ stackId: id, status: frameEnd })]),
-  ),
-  'turn:delegate': spec(
-    'Runs a child frame on any host that serves its assistant; answers when it has ended.',
-    z.object({
+    result: z.union([z.object({ turn, persisted: z.boolean() }), z.object({ stackId: id, status: frameEnd })]),
+    right: 'hold',
+  }),
+  'turn:delegate': agentCommand({
+    summary: 'Runs a child frame on any host that serves its assistant; answers when it has ended.',
+    args: z.object({
       ...frame,
       seq,
       childStackId: agentMadeId.optional(),
@@ -119,7 +128,7 @@ export const agentCommands = {
       /** false: what the child sends is shown to nobody and stored nowhere; the answer carries it. */
       show: z.boolean().default(true),
     }),
-    z.object({
+    result: z.object({
       stackId: id,
       status: stepStatus,
       output: json.nullable(),
@@ -131,19 +140,18 @@ export const agentCommands = {
       /** What a child that is not shown has sent, closed. */
       messages: z.array(message).default([]),
     }),
-  ),
-  'turn:input': spec(
-    'Gives what turn:assigned carried.',
-    z.object({ requestId: id, stackId: id.optional() }),
-    assignment,
-  ),
-  'message:list': spec(
-    commands['message:list'].summary,
-    commands['message:list'].args,
-    commands['message:list'].result,
-  ),
-  'chat:get': spec(commands['chat:get'].summary, commands['chat:get'].args, commands['chat:get'].result),
-} as const;
+    right: 'hold',
+  }),
+  'turn:input': agentCommand({
+    summary: 'Gives what turn:assigned carried.',
+    args: z.object({ requestId: id, stackId: id.optional() }),
+    result: assignment,
+    right: 'hold',
+  }),
+  'message:list': agentCommand({ ...asForPeople(commands['message:list']), right: 'work' }),
+  'chat:get': agentCommand({ ...asForPeople(commands['chat:get']), right: 'work' }),
+  'auth:refresh': agentCommand({ ...asForPeople(commands['auth:refresh']), right: 'any' }),
+} as const satisfies Record<string, AgentCommandSpec>;
 
 export type AgentCommands = typeof agentCommands;
 export type AgentCommandName = keyof AgentCommands;

@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { chat, chatPatch, chatStatus, metadata, mode, share, title } from './chat.js';
 import { command, type CommandSpec } from './command.js';
+import { bearerToken, tokenId } from './connection.js';
 import { chatEvent } from './event.js';
-import { assistantId, id } from './ids.js';
+import { assistantId, id, principalId } from './ids.js';
 import { jsonObject } from './json.js';
 import { message, messageType, role, turnInput } from './message.js';
 import { position } from './position.js';
@@ -77,6 +78,7 @@ export const commands = {
     }),
     result: z.object({ chat, created: z.boolean() }),
     right: 'any',
+    audited: true,
     http: { method: 'post', path: '/v1/chats', status: (result) => (result.created ? 201 : 200) },
   }),
   'chat:list': command({
@@ -110,6 +112,7 @@ export const commands = {
     args: z.object({ chatId: id, ...chatPatch.shape }),
     result: z.object({ chat }),
     right: 'change',
+    audited: true,
     http: { method: 'patch', path: '/v1/chats/:chatId' },
   }),
   'chat:delete': command({
@@ -117,6 +120,7 @@ export const commands = {
     args: z.object({ chatId: id }),
     result: z.object({ chatId: id }),
     right: 'change',
+    audited: true,
     http: { method: 'delete', path: '/v1/chats/:chatId' },
   }),
   'chat:subscribe': command({
@@ -160,6 +164,7 @@ export const commands = {
       }),
     result: z.object({ message }),
     right: 'change',
+    audited: true,
     http: { method: 'patch', path: '/v1/messages/:messageId' },
   }),
   'message:delete': command({
@@ -167,6 +172,7 @@ export const commands = {
     args: z.object({ chatId: id, messageIds: z.array(id).min(1).max(1000) }),
     result: z.object({ messageIds: z.array(id) }),
     right: 'change',
+    audited: true,
     http: { method: 'delete', path: '/v1/chats/:chatId/messages' },
   }),
   'turn:start': command({
@@ -174,6 +180,7 @@ export const commands = {
     args: turnStartArgs,
     result: z.object({ turn, messages: z.array(message), duplicate: z.boolean() }),
     right: 'talk',
+    audited: true,
     http: { method: 'post', path: '/v1/chats/:chatId/turns', status: () => 202 },
   }),
   'turn:stop': command({
@@ -186,6 +193,7 @@ export const commands = {
       }),
     result: z.object({ turn }),
     right: 'talk',
+    audited: true,
     http: { method: 'post', path: '/v1/turns/:requestId/stop' },
   }),
   'turn:resume': command({
@@ -198,6 +206,7 @@ export const commands = {
       }),
     result: z.object({ turn, duplicate: z.boolean() }),
     right: 'talk',
+    audited: true,
     http: { method: 'post', path: '/v1/turns/:requestId/resume', status: () => 202 },
   }),
   'turn:get': command({
@@ -253,9 +262,23 @@ export const commands = {
   }),
   'auth:refresh': command({
     summary: 'Renews the identity of this connection in place; the same user only.',
-    args: z.object({ token: z.string().min(1).max(16_384) }),
+    args: z.object({ token: bearerToken }),
     result: z.object({ expiresAt: z.string().nullable() }),
     right: 'any',
+  }),
+  'admin:revoke': command({
+    summary: 'Shuts out a user, or one token, of the tenant: live connections end, what was issued before is refused.',
+    args: z
+      .object({ userId: principalId.optional(), jti: tokenId.optional() })
+      .refine((args) => (args.userId === undefined) !== (args.jti === undefined), {
+        error: 'expected either userId or jti',
+        path: ['userId'],
+      }),
+    result: z.object({ connections: z.int() }),
+    right: 'admin',
+    audited: true,
+    socket: false,
+    http: { method: 'post', path: '/v1/admin/revoke' },
   }),
 } as const satisfies Record<string, CommandSpec>;
 

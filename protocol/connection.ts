@@ -8,6 +8,12 @@ export const ROLES = ['user', 'agent', 'admin'] as const;
 export const userRole = z.enum(ROLES);
 export type UserRole = z.infer<typeof userRole>;
 
+/** Longest token that is looked at, characters: HTTP heads hold no longer one either. */
+export const MAX_TOKEN_LENGTH = 16_384;
+export const bearerToken = z.string().min(1).max(MAX_TOKEN_LENGTH);
+/** The claim `jti`: names one token. */
+export const tokenId = z.string().min(1).max(256);
+
 /** Who the server takes the caller for. */
 export const user = z.object({
   userId: principalId,

@@ -7,10 +7,11 @@ import type { Assistant } from '../assistant/assistant.js';
 import { loadAssistantModules } from './adapters/assistant-modules.js';
 import { claimDataDirectory, type DataDirectoryClaim } from './adapters/data-directory.js';
 import { openFileJournal } from './adapters/file-journal.js';
+import { createJwtVerifier } from './adapters/jwt/verifier.js';
 import { createMemoryLog } from './adapters/memory-log.js';
 import { openPrismaStore, type OpenStoreOptions } from './adapters/prisma/open.js';
 import { settlesWithin, systemClock, type Clock } from './clock.js';
-import { ConfigError, type Config } from './config.js';
+import { ConfigError, warningsOf, type Config } from './config.js';
 import { systemIds, type IdSource } from './id-source.js';
 import { createLog, type Log } from './log.js';
 import { createMetrics, type Metrics } from './metrics.js';
@@ -19,9 +20,13 @@ import { createAgentDesk } from './session/desk/agent-desk.js';
 import { createDesk } from './session/desk/desk.js';
 import type { Environment } from './session/environment.js';
 import { recover } from './session/recover.js';
+import { Revocations } from './session/revocations.js';
 import { Sessions } from './session/sessions.js';
 import { SERVER_VERSION } from './version.js';
-import { createOpenAuthenticator } from './wire/authenticate.js';
+import { createAddressOf } from './wire/address.js';
+import { createAdmission } from './wire/admission.js';
+import { createAuditLog } from './wire/audit-log.js';
+import { createOpenAuthenticator, type Authenticator } from './wire/authenticate.js';
 import { ConnectionLimit } from './wire/connection-limit.js';
 import { createDispatch } from './wire/dispatch.js';
 import { createHttpApp } from './wire/http/app.js';
@@ -29,6 +34,7 @@ import { createOriginPolicy } from './wire/http/origins.js';
 import { createHttpServer } from './wire/http/server.js';
 import { createRateLimit } from './wire/rate-limit.js';
 import { createSocketServer } from './wire/socket-server.js';
+import { createTokenAuthenticator } from './wire/token-authenticator.js';
 
 export type { Assistant } from '../assistant/assistant.js';
 export { failRunning } from '../assistant/run-assistant.js';
@@ -75,6 +81,7 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
     isDirectFanOut = true,
   } = options;
   const fromModules = await assistantsOf(config);
+  for (const warning of warningsOf(config)) log.warn(warning);
   const metrics = createMetrics();
   const claim = claimDataDirectory(config.dataDir);
   const store = await openStore(claim, {
@@ -106,10 +113,19 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
   const sessions = new Sessions(env);
   await recover(env, sessions);
 
-  const desk = createDesk(env, sessions);
-  const dispatch = createDispatch({ desk, metrics, log });
-  const authenticator = createOpenAuthenticator();
-  const rateLimit = createRateLimit({ perSecond: config.rateLimitPerSecond });
+  const revocations = await Revocations.load(store, clock);
+  const desk = createDesk(env, sessions, revocations);
+  const agentDesk = createAgentDesk(env, sessions, agents);
+  const audit = createAuditLog(log);
+  const dispatch = createDispatch({ desk, agentDesk, audit, metrics, clock, log });
+  const rateLimit = createRateLimit({
+    commandsPerSecond: config.rateLimitPerSecond,
+    bytesPerSecond: config.rateLimitBytesPerSecond,
+    attemptsPerSecond: config.rateLimitPerAddress,
+  });
+  const authenticator = authenticatorOf(config, { revocations, clock, log });
+  const admission = createAdmission({ authenticator, rateLimit, audit, log });
+  const addressOf = createAddressOf(config.trustProxy);
   const connectionLimit = new ConnectionLimit(config.maxConnectionsPerUser);
   const origins = createOriginPolicy({
     corsOrigins: config.corsOrigins,
@@ -117,7 +133,9 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
   });
   const http = createHttpApp({
     dispatch,
-    authenticator,
+    admission,
+    addressOf,
+    revocations,
     rateLimit,
     origins,
     health: () => healthOf(env),
@@ -129,18 +147,23 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
     settings: { maxFrameBytes: config.maxFrameBytes, maxOutboxBytes: config.maxOutboxBytes },
     serverVersion: SERVER_VERSION,
   });
-  const server = createHttpServer(http.handle);
+  const server = createHttpServer(http.handle, config.maxConnections);
   const sockets = createSocketServer(server, {
     dispatch,
     desk,
-    agentDesk: createAgentDesk(env, sessions, agents),
-    authenticator,
+    agentDesk,
+    admission,
+    addressOf,
+    revocations,
     rateLimit,
     connectionLimit,
     origins,
     assistants: (tenantId) => env.hosts.list(tenantId),
     limits: config.limits,
+    authGraceMs: config.authGraceMs,
     maxOutboxBytes: config.maxOutboxBytes,
+    maxSubscriptionsPerConnection: config.maxSubscriptionsPerConnection,
+    maxHandshakesPerAddress: config.maxHandshakesPerAddress,
     allowPolling: config.allowPolling,
     isDirectFanOut,
     serverVersion: SERVER_VERSION,
@@ -204,6 +227,26 @@ export async function migrateDatabase(config: Config): Promise<readonly string[]
   } finally {
     claim.release();
   }
+}
+
+/** Who callers are, as AUTH_MODE says. */
+function authenticatorOf(
+  config: Config,
+  needs: { readonly revocations: Revocations; readonly clock: Clock; readonly log: Log },
+): Authenticator {
+  const { authMode, authJwtSecret, authJwksUrl, authClockToleranceMs } = config;
+  if (authMode === 'none') return createOpenAuthenticator();
+  const keys = authJwtSecret === undefined ? { jwksUrl: String(authJwksUrl) } : { secret: authJwtSecret };
+  const verifier = createJwtVerifier(
+    {
+      keys,
+      issuer: config.authJwtIssuer,
+      audience: config.authJwtAudience,
+      clockToleranceMs: authClockToleranceMs,
+    },
+    needs,
+  );
+  return createTokenAuthenticator({ ...needs, verifier, clockToleranceMs: authClockToleranceMs });
 }
 
 /** The assistant that the settings describe, where they name a model. */

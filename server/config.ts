@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import proxyaddr from 'proxy-addr';
 import { z } from 'zod';
 import { DEFAULT_LIMITS, type Limits } from '../protocol/index.js';
 import { LOG_LEVELS } from './log.js';
@@ -36,6 +37,7 @@ const whole = (fallback: number, meaning: string, { min = 1, max = Number.MAX_SA
     .meta({ description: meaning });
 };
 const bytes = (fallback: number, meaning: string, min = 1) => whole(fallback, meaning, { min });
+const rate = (fallback: number, meaning: string) => whole(fallback, meaning, { max: 100_000_000 });
 const duration = (fallbackMs: number, meaning: string) => whole(fallbackMs, meaning, { min: 0, max: MAX_TIMER_MS });
 const flag = (meaning: string) =>
   z
@@ -62,6 +64,15 @@ const webAddress = (meaning: string) => address.optional().meta({ description: m
 const isOrigin = (text: string): boolean =>
   /^https?:\/\/[^/?#@\s*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 
+function areProxies(list: readonly string[]): boolean {
+  try {
+    proxyaddr.compile([...list]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const settings = z.object({
   HOST: z.string().default('127.0.0.1').meta({ description: 'Address to listen on.' }),
   PORT: whole(3000, 'Port to listen on; 0 picks a free one.', { min: 0, max: 65_535 }),
@@ -80,19 +91,26 @@ const settings = z.object({
   REDIS_URL: word('Live log, leases and routing of several nodes; comes with a later version. Unset: one node.'),
 
   AUTH_MODE: z.enum(['none', 'jwt'], { error: 'expected none or jwt' }).default('none').meta({
-    description: 'Who callers are: `none` believes what they say (development); `jwt` comes with a later version.',
+    description: 'Who callers are: `none` believes what they say (development); `jwt` asks for a signed token.',
   }),
-  ALLOW_INSECURE: flag('`1` lets `AUTH_MODE=none` listen on more than loopback, for a network that you trust.'),
-  AUTH_JWT_SECRET: word('Secret that tokens are signed with (HMAC).'),
-  AUTH_JWKS_URL: webAddress('Address of the public keys that tokens are signed with.'),
-  AUTH_JWT_ISSUER: word('Issuer that a token must name.'),
-  AUTH_JWT_AUDIENCE: word('Audience that a token must name.'),
+  ALLOW_INSECURE: flag(
+    '`1` lets a server whose callers anybody could be listen on more than loopback, for a network that you trust.',
+  ),
+  AUTH_JWT_SECRET: word('Secret that tokens are signed with (HS256), at least 32 bytes; or else `AUTH_JWKS_URL`.'),
+  AUTH_JWKS_URL: webAddress('Address of the public keys that tokens are signed with (RS256, ES256, EdDSA).'),
+  AUTH_JWT_ISSUER: word('Issuer (`iss`) that a token must name.'),
+  AUTH_JWT_AUDIENCE: word('Audience (`aud`) that a token must name.'),
   AUTH_CLOCK_TOLERANCE_MS: duration(0, 'How far the clock of whoever issues tokens may be off.'),
   AUTH_GRACE_MS: duration(10_000, 'From the end of a token until its connection is closed, unless refreshed.'),
   CORS_ORIGINS: list(
     'Origins of pages elsewhere that may use this server, comma-separated: `https://app.example.com`.',
   ).refine((origins) => origins.every(isOrigin), {
     error: 'expected origins such as https://app.example.com, comma-separated, without a path and without *',
+  }),
+  TRUST_PROXY: list(
+    'Proxies whose `X-Forwarded-For` is believed, comma-separated: addresses, networks, `loopback`, `uniquelocal`.',
+  ).refine(areProxies, {
+    error: 'expected addresses or networks, comma-separated, or loopback, linklocal, uniquelocal',
   }),
   ALLOW_POLLING: flag('`1` allows HTTP long-polling where WebSocket does not pass; it needs sticky routing.'),
 
@@ -115,8 +133,17 @@ const settings = z.object({
   MAX_UNSAVED_BYTES: bytes(256 * MiB, 'Ended turns that could not be stored yet; above it no turn starts.'),
   MAX_TURN_MS: whole(60 * MINUTE_MS, 'How long an attempt may run.', { max: MAX_TIMER_MS }),
   MAX_OUTBOX_BYTES: bytes(MiB, 'What may wait for a connection that does not read.'),
+  MAX_CONNECTIONS: whole(50_000, 'Open connections of all users together.'),
   MAX_CONNECTIONS_PER_USER: whole(100, 'Open connections of one user.'),
-  RATE_LIMIT_PER_SECOND: whole(100, 'Commands per second and user; bursts of ten times as many.', { max: 1_000_000 }),
+  MAX_HANDSHAKES_PER_ADDRESS: whole(1_000, 'Sockets of one address that have not said who they are, 10 s at most.'),
+  MAX_SUBSCRIPTIONS_PER_CONNECTION: whole(1_000, 'Chats that one connection may follow.'),
+  MAX_CHATS_PER_USER: whole(100_000, 'Chats that one user may have created and not deleted.'),
+  RATE_LIMIT_PER_SECOND: rate(100, 'Commands per second and user; bursts of ten times as many.'),
+  RATE_LIMIT_BYTES_PER_SECOND: rate(16 * MiB, 'Bytes per second that one user may send; bursts of ten times as many.'),
+  RATE_LIMIT_PER_ADDRESS: rate(
+    100,
+    'Failed attempts per second and address to say who one is; bursts of ten times as many.',
+  ),
   COALESCE_MS: whole(33, 'Appends to one text within this time become one event; 0: those of one tick.', {
     min: 0,
     max: MINUTE_MS,
@@ -182,15 +209,45 @@ function checkTogether(values: Settings): void {
     throw new ConfigError('DATABASE_URL', 'PostgreSQL comes with a later version; leave it unset or give file:…');
   if (values.REDIS_URL !== undefined)
     throw new ConfigError('REDIS_URL', 'several nodes come with a later version; leave it unset');
-  if (values.AUTH_MODE === 'jwt')
-    throw new ConfigError('AUTH_MODE', 'jwt comes with a later version; use none on loopback');
-  if (!isLoopback(values.HOST) && !values.ALLOW_INSECURE) {
+  if (values.AUTH_MODE === 'jwt' && (values.AUTH_JWT_SECRET === undefined) === (values.AUTH_JWKS_URL === undefined))
+    throw new ConfigError('AUTH_JWT_SECRET', 'with AUTH_MODE=jwt set either AUTH_JWT_SECRET or AUTH_JWKS_URL');
+  if (isLoopback(values.HOST) || values.ALLOW_INSECURE) return;
+  if (values.AUTH_MODE === 'none')
     throw new ConfigError(
       'HOST',
       'with AUTH_MODE=none anyone who reaches the server may be anyone: listen on 127.0.0.1, or set ALLOW_INSECURE=1',
     );
-  }
+  if (isShort(values.AUTH_JWT_SECRET))
+    throw new ConfigError(
+      'AUTH_JWT_SECRET',
+      `expected at least ${MIN_SECRET_BYTES} bytes, since a shorter one can be guessed`,
+    );
 }
+
+/** RFC 7518, section 3.2: a key as long as the hash. */
+const MIN_SECRET_BYTES = 32;
+const isShort = (secret: string | undefined): boolean =>
+  secret !== undefined && Buffer.byteLength(secret) < MIN_SECRET_BYTES;
+
+/** What a server with these settings has to say aloud when it starts, a sentence each. */
+export function warningsOf(config: Config): string[] {
+  const { authMode, host, authJwtSecret, authJwksUrl } = config;
+  const warnings: string[] = [];
+  if (authMode === 'none')
+    warnings.push(
+      isLoopback(host)
+        ? 'AUTH_MODE=none: every program on this machine may be anyone; set AUTH_MODE=jwt before others use it'
+        : `AUTH_MODE=none on ${host}: EVERYBODY WHO REACHES THIS SERVER MAY BE ANYBODY, admins too; set AUTH_MODE=jwt`,
+    );
+  if (authMode === 'jwt' && isShort(authJwtSecret))
+    warnings.push(`AUTH_JWT_SECRET has less than ${MIN_SECRET_BYTES} bytes and can be guessed`);
+  if (authMode === 'jwt' && authJwksUrl !== undefined && !isPrivate(new URL(authJwksUrl)))
+    warnings.push('AUTH_JWKS_URL is fetched over http: whoever stands between may put in keys of their own');
+  return warnings;
+}
+
+const isPrivate = ({ protocol, hostname }: URL): boolean =>
+  protocol === 'https:' || isLoopback(hostname.replace(/^\[(.*)\]$/, '$1'));
 
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);

@@ -27,6 +27,8 @@ export interface Store {
   /** Hides the chat with all its messages, turns and steps in one transaction. @throws {ChatError} `not_found` */
   deleteChat(chatId: string, at: string): Promise<void>;
   listChats(filter: ChatFilter): Promise<ChatPage>;
+  /** How many chats that are not deleted somebody has created; counting stops at `atMost`. */
+  countChats(owner: ChatOwner, atMost: number): Promise<number>;
 
   // Messages
 
@@ -90,6 +92,12 @@ export interface Store {
    */
   write(batch: readonly TurnWrite[]): Promise<void>;
 
+  // Revocations
+
+  /** Of one user or token the last one stands. */
+  saveRevocation(revocation: Revocation): Promise<void>;
+  listRevocations(): Promise<Revocation[]>;
+
   /** Resolves when the database answers. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -119,6 +127,11 @@ export interface ChatFilter {
   readonly pageSize: number;
 }
 export type ChatTimeField = 'lastMessageAt' | 'createdAt' | 'updatedAt';
+
+export interface ChatOwner {
+  readonly tenantId: string | null;
+  readonly createdBy: string;
+}
 
 export interface ChatPage {
   readonly data: Chat[];
@@ -155,6 +168,16 @@ export interface TurnQuery {
   readonly limit: number;
   /** Only those that ended interrupted or failed. */
   readonly incomplete?: boolean;
+}
+
+/** Whom an admin of the tenant has shut out: a user, or one token. */
+export interface Revocation {
+  readonly tenantId: string | null;
+  readonly userId?: string;
+  /** The token's claim `jti`. */
+  readonly tokenId?: string;
+  readonly revokedBy: string;
+  readonly revokedAt: string;
 }
 
 /** A turn as it is stored: what the protocol shows, and what only the server needs. */

@@ -1,5 +1,6 @@
 import { ChatError, type Assignment, type GoawayCode, type TurnAbort } from '../../protocol/index.js';
 import type { Clock, Timer } from '../clock.js';
+import { mayServe } from './access.js';
 import type { Holder } from './frame.js';
 import type { FrameRun, ListedAssistant, Place, Wish } from './host.js';
 import type { Identity } from './identity.js';
@@ -86,14 +87,10 @@ export class AgentDirectory {
    * Attaches a connection as the agent of that name within its tenant and user: what the agent holds moves to it, and an
    * older connection of the same name is closed.
    *
-   * @throws {ChatError} `forbidden` for an assistant that the identity may not serve; `conflict` for a second name on one connection
+   * @throws {ChatError} `conflict` for a second name on one connection
    */
   attach(connection: AgentConnection, offer: Offer): AttachedAgent {
-    const { tenantId, userId, assistants } = connection.identity;
-    for (const { assistantId } of offer.assistants) {
-      if (assistants && !assistants.includes(assistantId))
-        throw new ChatError('forbidden', `You may not serve ${assistantId}.`);
-    }
+    const { tenantId, userId } = connection.identity;
     const key = JSON.stringify([tenantId, userId, offer.agentId]);
     const agent = this.#agents.get(key) ?? new AttachedAgent(key, tenantId, offer);
     const before = this.#byConnection.get(connection);
@@ -112,6 +109,15 @@ export class AgentDirectory {
     }
     this.#changed();
     return agent;
+  }
+
+  /** The connection's identity has changed: what it may not serve any more it does not offer any more. */
+  renewed(connection: AgentConnection): void {
+    const agent = this.#byConnection.get(connection);
+    if (!agent) return;
+    const assistants = agent.offer.assistants.filter(({ assistantId }) => mayServe(connection.identity, assistantId));
+    agent.offer = { ...agent.offer, assistants };
+    this.#changed();
   }
 
   /** The connection is gone; its agent may come back within the grace. */

@@ -9,6 +9,7 @@ import {
 } from '../../protocol/index.js';
 import { isoNow } from '../clock.js';
 import type { ChatLog, LoggedEvent } from '../ports/live-log.js';
+import { mayRead, mayTalk } from './access.js';
 import type { Effect } from './effect.js';
 import type { Environment } from './environment.js';
 import type { EndedAttempt, EndedTurn, LiveTurn } from './live-turn.js';
@@ -201,13 +202,19 @@ export class ChatSession implements Source {
     this.presence.leave(subscriber);
   }
 
-  /** Ends the followings of those who may read no more (ACC-4, SUB-5). */
+  /** Ends the followings of all but those who may stay (SUB-5). */
   expel(reason: EndOfFollowing, mayStay: (subscriber: Subscriber) => boolean = () => false): void {
     for (const subscriber of [...this.#subscribers]) {
       if (mayStay(subscriber)) continue;
       this.detach(subscriber);
       subscriber.ended(reason);
     }
+  }
+
+  /** Ends the followings of those who may read no more, and the typing of those who may not talk (ACC-4, SUB-5). */
+  review(): void {
+    this.expel('revoked', (subscriber) => mayRead(this.chat, subscriber.identity));
+    this.presence.silence((identity) => mayTalk(this.chat, identity));
   }
 
   // Reading

@@ -1,5 +1,4 @@
 import type { Args, Chat } from '../../protocol/index.js';
-import { mayRead, mayTalk } from './access.js';
 import type { ChatSession } from './chat-session.js';
 import { endTurn } from './end-turn.js';
 import { patiently } from './patiently.js';
@@ -13,8 +12,7 @@ export async function updateChat(
   const chat = await session.env.store.updateChat(chatId, { ...patch, updatedBy }, session.now);
   session.settle();
   session.chat = chat;
-  session.expel('revoked', (subscriber) => mayRead(chat, subscriber.identity));
-  session.presence.silence((identity) => mayTalk(chat, identity));
+  session.review();
   session.emit({ type: 'chat.updated', chat });
   return chat;
 }

@@ -10,6 +10,16 @@ export interface Identity {
   readonly assistants: readonly string[] | null;
   /** When it ends, milliseconds since 1970; null: never. */
   readonly expiresAt: number | null;
+  /** The token that it was read from; null where none was asked for (AUTH_MODE=none). */
+  readonly token: TokenFacts | null;
+}
+
+/** What revocation goes by. */
+export interface TokenFacts {
+  /** The claim `jti`; null: it has none. */
+  readonly tokenId: string | null;
+  /** The claim `iat`, milliseconds since 1970; null: it does not say. */
+  readonly issuedAt: number | null;
 }
 
 /** Names a user in maps: one and the same only within their tenant. */

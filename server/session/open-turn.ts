@@ -1,5 +1,6 @@
 import { ChatError, type AgentArgs, type AgentResult } from '../../protocol/index.js';
 import type { TurnRecord } from '../ports/store.js';
+import { isInTenant } from './access.js';
 import type { AgentConnection, AgentDirectory } from './agent-directory.js';
 import { NOT_PREPARED, prepareFrame } from './assignment.js';
 import type { ChatSession } from './chat-session.js';
@@ -37,7 +38,7 @@ export async function openTurn(
 
   const session = await sessions.open(args.chatId);
   if (session) {
-    if (session.chat.tenantId !== tenantId) throw new ChatError(args.createChat ? 'conflict' : 'not_found');
+    if (!isInTenant(session.chat, connection.identity)) throw new ChatError(args.createChat ? 'conflict' : 'not_found');
     return openIn(session, false);
   }
   const { createChat } = args;
@@ -47,7 +48,7 @@ export async function openTurn(
     if (await sessions.chat(args.chatId)) return null;
     if (await env.store.isChatIdTaken(args.chatId)) throw new ChatError('conflict', 'This chatId is taken.');
     const { createdBy, teamId = null, ...draft } = createChat;
-    const chat = newChat(
+    const chat = await newChat(
       env,
       args.chatId,
       { assistantId: args.assistantId, ...draft },

@@ -9,6 +9,7 @@ export interface SessionSettings {
   readonly commitRetryMs: number;
   readonly maxUnsavedBytes: number;
   readonly maxTurnMs: number;
+  readonly maxChatsPerUser: number;
   readonly drainMs: number;
   /** How long a chat's log is kept after its last event. */
   readonly logTtlMs: number;

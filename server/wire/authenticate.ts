@@ -3,7 +3,7 @@ import { parse, principalId, userRole } from '../../protocol/index.js';
 import type { Identity } from '../session/identity.js';
 
 /** What a caller shows: a bearer token, and what they say of themselves (CON-1). */
-interface Credentials {
+export interface Credentials {
   readonly token?: string;
   /** `auth` of a socket's handshake, or what the `x-` headers of a request stand for. */
   readonly claims: Readonly<Record<string, unknown>>;
@@ -34,7 +34,7 @@ const claims = z.object({
 export function createOpenAuthenticator(): Authenticator {
   return {
     async authenticate({ claims: said }) {
-      return { ...parse(claims, said, ['auth']), assistants: null, expiresAt: null };
+      return { ...parse(claims, said, ['auth']), assistants: null, expiresAt: null, token: null };
     },
   };
 }

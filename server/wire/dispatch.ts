@@ -1,18 +1,33 @@
 import { z } from 'zod';
-import { ChatError, commands, ERRORS, parse, type CommandName, type SubscribeResult } from '../../protocol/index.js';
+import {
+  agentCommands,
+  ChatError,
+  commands,
+  ERRORS,
+  parse,
+  type CommandName,
+  type SubscribeResult,
+} from '../../protocol/index.js';
+import { pause, type Clock } from '../clock.js';
 import type { Log } from '../log.js';
 import type { Metrics } from '../metrics.js';
+import type { AgentConnection } from '../session/agent-directory.js';
+import type { AgentDesk, AgentDeskCommand } from '../session/desk/agent-desk.js';
 import type { ChatDesk, DeskCommand } from '../session/desk/chat-desk.js';
-import type { Identity } from '../session/identity.js';
 import type { Subscriber } from '../session/subscriber.js';
+import type { AuditLog, Caller, Origin } from './audit-log.js';
 
 /**
- * From raw arguments to a result, the same for sockets and HTTP: parse by the command table, count, run. It rejects with
- * nothing but ChatErrors; what was unforeseen is logged and becomes `internal`.
+ * From raw arguments to a result, the same for sockets and HTTP: parse by the command table, run, count, audit. It rejects
+ * with nothing but ChatErrors; what was unforeseen is logged and becomes `internal`.
  */
 export interface Dispatch {
-  command(name: DeskCommand, identity: Identity, args: unknown): Promise<unknown>;
-  subscribe(identity: Identity, args: unknown, subscriber: Subscriber): Promise<Following>;
+  command(name: DeskCommand, caller: Caller, args: unknown): Promise<unknown>;
+  subscribe(caller: Caller, args: unknown, subscriber: Subscriber): Promise<Following>;
+  /** `typist` names the connection. */
+  typing(caller: Caller, args: unknown, typist: object): Promise<unknown>;
+  /** Ops are applied before it first waits. */
+  agent(name: AgentDeskCommand, connection: AgentConnection, origin: Origin, args: unknown): Promise<unknown>;
 }
 
 /** A chat that is being followed, and how to end that. */
@@ -23,28 +38,75 @@ export interface Following {
 
 export interface DispatchNeeds {
   readonly desk: ChatDesk;
+  readonly agentDesk: AgentDesk;
+  readonly audit: AuditLog;
   readonly metrics: Metrics;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
-export function createDispatch({ desk, metrics, log }: DispatchNeeds): Dispatch {
-  async function counted<T>(name: CommandName, work: () => Promise<T>): Promise<T> {
+/**
+ * CMD-1: `not_found` is told at full multiples of this time after the question, milliseconds. To look for what there is
+ * not takes another time than to look at what the caller may not see; so close, nobody can tell the two apart.
+ */
+const NOT_FOUND_STEP_MS = 10;
+
+export function createDispatch({ desk, agentDesk, audit, metrics, clock, log }: DispatchNeeds): Dispatch {
+  async function run<A, R>(
+    name: CommandName | AgentDeskCommand,
+    caller: Caller,
+    parsed: () => A,
+    work: (args: A) => Promise<R>,
+  ): Promise<R> {
+    const began = clock.monotonic();
+    let args: A | undefined;
     try {
-      const result = await work();
+      args = parsed();
+      const result = await work(args);
       metrics.commands.inc({ command: name, outcome: 'ok' });
+      audit.command(name, caller, 'ok', args, result);
       return result;
     } catch (thrown) {
       const error = asChatError(thrown, log, { command: name });
       metrics.commands.inc({ command: name, outcome: error.code });
+      // What cannot be read was not tried.
+      if (args !== undefined) audit.command(name, caller, error.code, args);
+      if (error.code === 'not_found')
+        await pause(clock, NOT_FOUND_STEP_MS - ((clock.monotonic() - began) % NOT_FOUND_STEP_MS));
       throw error;
     }
   }
   return {
-    command: (name, identity, args) =>
-      counted(name, async () => desk.run(name, identity, parse(commands[name].args, args ?? {}) as never, args)),
-    subscribe: (identity, args, subscriber) =>
-      counted('chat:subscribe', async () =>
-        desk.subscribe(identity, parse(commands['chat:subscribe'].args, args ?? {}), subscriber),
+    command: (name, caller, sent) =>
+      run(
+        name,
+        caller,
+        () => parse(commands[name].args, sent ?? {}),
+        (args) => desk.run(name, caller.identity, args as never, sent),
+      ),
+    subscribe: (caller, sent, subscriber) =>
+      run(
+        'chat:subscribe',
+        caller,
+        () => parse(commands['chat:subscribe'].args, sent ?? {}),
+        (args) => desk.subscribe(caller.identity, args, subscriber),
+      ),
+    typing: (caller, sent, typist) =>
+      run(
+        'typing',
+        caller,
+        () => parse(commands['typing'].args, sent ?? {}),
+        async (args) => {
+          await desk.typing(caller.identity, args, typist);
+          return {};
+        },
+      ),
+    agent: (name, connection, origin, sent) =>
+      run(
+        name,
+        { identity: connection.identity, origin },
+        () => parse(agentCommands[name].args, sent ?? {}),
+        (args) => agentDesk.run(name, connection, args as never),
       ),
   };
 }

@@ -16,6 +16,7 @@ export class Outbox {
   #waitingBytes = 0;
   #engineBytes = 0;
   #isClosed = false;
+  #isHeld = false;
   readonly #tcp: TcpSocket | undefined;
   #isRetrying = false;
   /** At the last look: bytes that the kernel had taken, and whether nothing waited. */
@@ -52,6 +53,17 @@ export class Outbox {
     this.#waitingBytes += encoded.frame.length;
     this.#retry();
     this.check();
+  }
+
+  /** Keeps what comes from now on until it is released. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  release(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    this.#flush();
   }
 
   /** Looks whether the connection keeps up; called now and then while something waits. */
@@ -93,6 +105,7 @@ export class Outbox {
 
   /** @returns whether it went out */
   #write({ frame, packet }: EncodedEvent): boolean {
+    if (this.#isHeld) return false;
     const transport = transportOf(this.connection);
     const isFree = transport.writable && this.connection.readyState === 'open' && pendingOf(this.connection) === 0;
     if (!isFree) return false;

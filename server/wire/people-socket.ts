@@ -11,13 +11,15 @@ import {
 import type { DeskCommand } from '../session/desk/chat-desk.js';
 import type { Identity } from '../session/identity.js';
 import type { EventBatch, Subscriber } from '../session/subscriber.js';
+import type { Caller, Origin } from './audit-log.js';
 import { CommandOrder } from './command-order.js';
+import { ConnectionIdentity } from './connection-identity.js';
 import { asChatError } from './dispatch.js';
 import { helloTo } from './hello.js';
 import { Outbox } from './outbox.js';
 import { encodeEvent, encodeEvents, type EncodedEvent } from './socket-frame.js';
 import { FrameSize, refusal, socketCommand } from './socket-command.js';
-import { sayGoaway } from './goaway.js';
+import { closeSoon, sayGoaway } from './goaway.js';
 import type { SocketNeeds } from './socket-needs.js';
 
 /** A chat that this connection follows. */
@@ -32,11 +34,13 @@ export class PeopleSocket {
   readonly #order = new CommandOrder();
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #frame: FrameSize;
+  readonly #standing: ConnectionIdentity;
   #isOpen = true;
 
   constructor(
     private readonly socket: Socket,
-    private identity: Identity,
+    identity: Identity,
+    private readonly origin: Origin,
     private readonly needs: SocketNeeds,
   ) {
     this.#frame = new FrameSize(socket, needs.limits.maxFrameBytes);
@@ -46,6 +50,24 @@ export class PeopleSocket {
       monotonic: () => needs.clock.monotonic(),
       onSlow: () => this.goaway('slow_consumer', { reconnect: true }),
     });
+    this.#standing = new ConnectionIdentity(
+      identity,
+      origin,
+      { ...needs, mustFit: () => undefined },
+      {
+        expired: () => {
+          socket.emit('goaway', { code: 'token_expired', reconnect: true } satisfies Goaway);
+          // What comes meanwhile waits, bounded like all that is not read, and is sent once it is known who reads it.
+          this.outbox.hold();
+        },
+        renewed: (isOther) => {
+          if (isOther) needs.desk.renewed(this.#subscriptions.keys(), this);
+          this.outbox.release();
+        },
+        lapsed: () => this.#leave(),
+        revoked: () => this.goaway('revoked', { reconnect: false }),
+      },
+    );
     // Taken here and not as an event: whatever its name, in the order of frames.
     socket.use((event) => this.#take(event));
     socket.on('disconnect', () => this.#closed());
@@ -72,7 +94,9 @@ export class PeopleSocket {
     const name: CommandName = command.name;
     this.#order.run(chatOf(name, command.args), async () => {
       try {
-        await this.needs.rateLimit.consume(this.identity);
+        const { identity, needs } = { identity: this.#standing.identity, needs: this.needs };
+        await needs.rateLimit.command(identity);
+        await needs.rateLimit.bytes(identity, this.#frame.of(event));
         command.ack({ ok: true, data: await this.#run(name, command.args) });
       } catch (error) {
         command.ack(refusal(asChatError(error, this.needs.log, { connectionId: this.socket.id, command: name })));
@@ -81,7 +105,15 @@ export class PeopleSocket {
     });
   }
 
+  get #caller(): Caller {
+    return { identity: this.#standing.identity, origin: this.origin };
+  }
+
   async #run(name: CommandName, args: unknown): Promise<unknown> {
+    const { dispatch, desk } = this.needs;
+    if (name === 'auth:refresh')
+      return this.#standing.renew(parse(commands[name].args, args ?? {}).token, this.socket.handshake.auth);
+    this.#standing.mustStand();
     switch (name) {
       case 'chat:subscribe':
         return this.#subscribe(args);
@@ -91,14 +123,13 @@ export class PeopleSocket {
         this.#subscriptions.delete(chatId);
         return { chatId };
       }
-      case 'typing':
-        await this.needs.desk.typing(this.identity, parse(commands[name].args, args ?? {}), this);
-        if (!this.#isOpen) this.needs.desk.gone(this);
-        return {};
-      case 'auth:refresh':
-        return this.#refresh(parse(commands[name].args, args ?? {}).token);
+      case 'typing': {
+        const answer = await dispatch.typing(this.#caller, args, this);
+        if (!this.#isOpen) desk.gone(this);
+        return answer;
+      }
       default:
-        return this.needs.dispatch.command(name satisfies DeskCommand, this.identity, args);
+        return dispatch.command(name satisfies DeskCommand, this.#caller, args);
     }
   }
 
@@ -106,14 +137,25 @@ export class PeopleSocket {
   async #subscribe(args: unknown): Promise<SubscribeResult> {
     const { chatId } = parse(commands['chat:subscribe'].args, args ?? {});
     const subscriber = this.#subscriptions.get(chatId)?.subscriber ?? this.#subscriberOf(chatId);
-    const { result, unsubscribe } = await this.needs.dispatch.subscribe(this.identity, args, subscriber);
+    this.#mustHaveRoomFor(chatId);
+    const { result, unsubscribe } = await this.needs.dispatch.subscribe(this.#caller, args, subscriber);
     if (this.#isOpen) this.#subscriptions.set(chatId, { subscriber, unsubscribe });
     else unsubscribe();
     return result;
   }
 
+  /** @throws {ChatError} `rate_limited` */
+  #mustHaveRoomFor(chatId: string): void {
+    const max = this.needs.maxSubscriptionsPerConnection;
+    if (this.#subscriptions.size < max || this.#subscriptions.has(chatId)) return;
+    throw new ChatError('rate_limited', 'This connection follows as many chats as one may.', {
+      details: { limit: 'maxSubscriptionsPerConnection', max },
+      retryAfterMs: 1000,
+    });
+  }
+
   #subscriberOf(chatId: string): Subscriber {
-    const identity = (): Identity => this.identity;
+    const identity = (): Identity => this.#standing.identity;
     const send = (event: EncodedEvent): void => {
       if (this.#isOpen) this.outbox.send(event);
     };
@@ -131,14 +173,11 @@ export class PeopleSocket {
     };
   }
 
-  /** CON-5: a new token of the same user, in place. */
-  async #refresh(token: string): Promise<{ expiresAt: string | null }> {
-    const renewed = await this.needs.authenticator.authenticate({ token, claims: this.socket.handshake.auth });
-    if (renewed.userId !== this.identity.userId || renewed.tenantId !== this.identity.tenantId) {
-      throw new ChatError('forbidden', 'The token is of another user.');
-    }
-    this.identity = renewed;
-    return { expiresAt: renewed.expiresAt === null ? null : new Date(renewed.expiresAt).toISOString() };
+  /** Closes without a word: it was told. */
+  #leave(): void {
+    if (!this.#isOpen) return;
+    this.#closed();
+    closeSoon(this.socket, this.needs.clock);
   }
 
   #closed(): void {
@@ -147,6 +186,7 @@ export class PeopleSocket {
     for (const { unsubscribe } of this.#subscriptions.values()) unsubscribe();
     this.#subscriptions.clear();
     this.needs.desk.gone(this);
+    this.#standing.close();
     this.outbox.close();
   }
 }

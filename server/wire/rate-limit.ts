@@ -1,36 +1,73 @@
-import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
 import { ChatError } from '../../protocol/index.js';
 import { userKey, type Identity } from '../session/identity.js';
 
 /** Bursts are this many times the steady rate: a client that comes back asks for much at once, then is quiet. */
 const BURST = 10;
 
-/** How many commands one user may give, over all their connections and requests to this process. */
+type Counted = Pick<Identity, 'tenantId' | 'userId'>;
+
+export interface RateLimits {
+  readonly commandsPerSecond: number;
+  readonly bytesPerSecond: number;
+  /** Attempts to say who one is, of one address. */
+  readonly attemptsPerSecond: number;
+}
+
+/** How much callers may ask of this process. Each refusal is `rate_limited` with the limit and `retryAfterMs`. */
 export interface RateLimit {
-  /** Counts one command. @throws {ChatError} `rate_limited` with `retryAfterMs`, at most a second */
-  consume(identity: Pick<Identity, 'tenantId' | 'userId'>): Promise<void>;
+  /** One command of a user, over all their connections and requests. @throws {ChatError} `rate_limited`, at most a second away */
+  command(user: Counted): Promise<void>;
+  /** What a user has sent. @throws {ChatError} `rate_limited` */
+  bytes(user: Counted, bytes: number): Promise<void>;
+  /**
+   * Somebody at an address is about to say who they are. Call the result when they have: only what fails, or never comes
+   * to it, counts, so that a thousand people behind one address do not stand in each other's way.
+   *
+   * @throws {ChatError} `rate_limited`, at most ten seconds away
+   */
+  attempt(address: string): Promise<() => void>;
 }
 
 /**
- * `perSecond` commands each second, always; beyond them a reserve, filled every ten seconds, so that no second has more
- * than ten times as many. What is refused costs nothing.
- *
- * What is counted lives in memory and is forgotten after ten seconds; a user is one within their tenant. On several
- * nodes each node counts for itself.
+ * Counters of `rate-limiter-flexible`, in memory and forgotten after ten seconds; on several nodes each node counts for
+ * itself. A user has so many each second, always; beyond them a reserve, filled every ten seconds, so that no second has
+ * more than ten times as many.
  */
-export function createRateLimit({ perSecond }: { readonly perSecond: number }): RateLimit {
-  const steady = new RateLimiterMemory({ points: perSecond, duration: 1 });
-  const reserve = new RateLimiterMemory({ points: perSecond * (BURST - 1), duration: BURST });
-  const limiter = new BurstyRateLimiter(steady, reserve);
+export function createRateLimit({ commandsPerSecond, bytesPerSecond, attemptsPerSecond }: RateLimits): RateLimit {
+  const commands = bursty(commandsPerSecond);
+  const bytes = bursty(bytesPerSecond);
+  const attempts = new RateLimiterMemory({ points: attemptsPerSecond * BURST, duration: BURST });
   return {
-    async consume(identity) {
-      try {
-        await limiter.consume(userKey(identity));
-      } catch (refusal) {
-        // The library rejects with its answer, which is no error.
-        if (!(refusal instanceof RateLimiterRes)) throw refusal;
-        throw new ChatError('rate_limited', undefined, { retryAfterMs: Math.max(1, Math.ceil(refusal.msBeforeNext)) });
-      }
+    command: (user) => consume(commands, userKey(user), 1, { limit: 'rateLimitPerSecond', max: commandsPerSecond }),
+    bytes: (user, count) =>
+      consume(bytes, userKey(user), count, { limit: 'rateLimitBytesPerSecond', max: bytesPerSecond }),
+    async attempt(address) {
+      await consume(attempts, address, 1, { limit: 'rateLimitPerAddress', max: attemptsPerSecond });
+      // What is given back is a counter in memory: there is nothing to wait for.
+      return () => void attempts.reward(address, 1);
     },
   };
+}
+
+function bursty(perSecond: number): BurstyRateLimiter {
+  const steady = new RateLimiterMemory({ points: perSecond, duration: 1 });
+  const reserve = new RateLimiterMemory({ points: perSecond * (BURST - 1), duration: BURST });
+  return new BurstyRateLimiter(steady, reserve);
+}
+
+async function consume(
+  limiter: Pick<RateLimiterAbstract, 'consume'>,
+  key: string,
+  points: number,
+  details: { readonly limit: string; readonly max: number },
+): Promise<void> {
+  try {
+    await limiter.consume(key, points);
+  } catch (refusal) {
+    // The library rejects with its answer, which is no error.
+    if (!(refusal instanceof RateLimiterRes)) throw refusal;
+    const retryAfterMs = Math.max(1, Math.ceil(refusal.msBeforeNext));
+    throw new ChatError('rate_limited', undefined, { details, retryAfterMs });
+  }
 }

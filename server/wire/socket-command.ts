@@ -47,8 +47,12 @@ export class FrameSize {
     });
   }
 
+  of(event: readonly unknown[]): number {
+    return this.#bytesOf.get(event) ?? 0;
+  }
+
   /** @throws {ChatError} `payload_too_large` */
   check(event: readonly unknown[]): void {
-    if ((this.#bytesOf.get(event) ?? 0) > this.maxBytes) throw tooLarge('maxFrameBytes', this.maxBytes);
+    if (this.of(event) > this.maxBytes) throw tooLarge('maxFrameBytes', this.maxBytes);
   }
 }

@@ -3,11 +3,14 @@ import { Server, type Namespace, type Socket } from 'socket.io';
 import { AGENT_NAMESPACE, ChatError, PROTOCOL_VERSION, type GoawayCode } from '../../protocol/index.js';
 import type { Timer } from '../clock.js';
 import type { Identity } from '../session/identity.js';
-import { AgentSocket } from './agent-socket.js';
+import { AgentSocket, mustBeAgent } from './agent-socket.js';
+import type { Origin } from './audit-log.js';
 import { asChatError } from './dispatch.js';
 import { sayGoaway } from './goaway.js';
 import { PeopleSocket } from './people-socket.js';
+import type { EngineConnection } from './tcp-of.js';
 import type { SocketNeeds } from './socket-needs.js';
+import { Vestibule } from './vestibule.js';
 
 export interface SocketServer {
   /** What waits for connections that do not read, for `turnstream_outbox_bytes`. */
@@ -23,7 +26,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
 
 /** Both namespaces on one HTTP server (CON-1, CON-3). */
 export function createSocketServer(http: HttpServer, needs: SocketNeeds): SocketServer {
-  const { limits, allowPolling, origins, clock } = needs;
+  const { limits, allowPolling, origins, clock, addressOf } = needs;
+  const vestibule = new Vestibule(needs.maxHandshakesPerAddress);
   const io = new Server(http, {
     serveClient: false,
     transports: allowPolling ? ['websocket', 'polling'] : ['websocket'],
@@ -34,7 +38,10 @@ export function createSocketServer(http: HttpServer, needs: SocketNeeds): Socket
     connectTimeout: CONNECT_TIMEOUT_MS,
     allowRequest: (request, decide) => {
       const asker = { origin: request.headers.origin, host: request.headers.host };
-      decide(null, origins.answersTo(asker) && origins.admits(asker));
+      // Long-polling asks again and again on one connection.
+      const isNew = !request.url?.includes('sid=');
+      const hasRoom = !isNew || vestibule.hasRoom(addressOf(request));
+      decide(null, hasRoom && origins.answersTo(asker) && origins.admits(asker));
     },
     cors: {
       origin: (origin, decide) => decide(null, origin !== undefined && origins.allows(origin)),
@@ -42,16 +49,20 @@ export function createSocketServer(http: HttpServer, needs: SocketNeeds): Socket
     },
   });
 
+  io.engine.on('connection', (connection: EngineConnection) =>
+    vestibule.enter(connection, addressOf(connection.request)),
+  );
+
   const people = new Set<PeopleSocket>();
   const agents = new Set<AgentSocket>();
 
-  serve(io.of('/'), needs, 'people', (socket, identity) => {
-    const connection = new PeopleSocket(socket, identity, needs);
+  serve(io.of('/'), needs, vestibule, 'people', (socket, identity, origin) => {
+    const connection = new PeopleSocket(socket, identity, origin, needs);
     people.add(connection);
     socket.on('disconnect', () => people.delete(connection));
   });
-  serve(io.of(AGENT_NAMESPACE), needs, 'agents', (socket, identity) => {
-    const connection = new AgentSocket(socket, identity, needs);
+  serve(io.of(AGENT_NAMESPACE), needs, vestibule, 'agents', (socket, identity, origin) => {
+    const connection = new AgentSocket(socket, identity, origin, needs);
     agents.add(connection);
     socket.on('disconnect', () => agents.delete(connection));
   });
@@ -82,10 +93,11 @@ export function createSocketServer(http: HttpServer, needs: SocketNeeds): Socket
 function serve(
   namespace: Namespace,
   needs: SocketNeeds,
+  vestibule: Vestibule,
   name: 'people' | 'agents',
-  begin: (socket: Socket, identity: Identity) => void,
+  begin: (socket: Socket, identity: Identity, origin: Origin) => void,
 ): void {
-  const { metrics, connectionLimit, clock, log } = needs;
+  const { metrics, connectionLimit, revocations, clock, log } = needs;
   namespace.use((socket, next) => {
     admit(socket, needs, name).then(
       () => next(),
@@ -96,7 +108,9 @@ function serve(
     );
   });
   namespace.on('connection', (socket) => {
-    const identity = (socket.data as { identity: Identity }).identity;
+    const { identity, origin } = socket.data as Admitted;
+    vestibule.join(socket.conn);
+    if (revocations.covers(identity)) return sayGoaway(socket, { code: 'revoked', reconnect: false }, clock);
     let release: () => void;
     try {
       release = connectionLimit.take(identity);
@@ -111,23 +125,30 @@ function serve(
       log.info({ ...ids, reason }, 'disconnected');
       release();
       metrics.connections.dec({ namespace: name });
+      vestibule.part(socket.conn);
     });
-    begin(socket, identity);
+    begin(socket, identity, origin);
   });
+}
+
+/** What is known of a socket that was let in. */
+interface Admitted {
+  readonly identity: Identity;
+  readonly origin: Origin;
 }
 
 /** @throws {ChatError} what `connect_error.data` says (CON-1) */
 async function admit(
   socket: Socket,
-  { authenticator, connectionLimit }: SocketNeeds,
+  { admission, connectionLimit, addressOf }: SocketNeeds,
   name: 'people' | 'agents',
 ): Promise<void> {
   const { token, protocol, ...claims } = socket.handshake.auth as Record<string, unknown>;
   if (protocol !== undefined && protocol !== PROTOCOL_VERSION)
     throw new ChatError('unsupported', `This server speaks protocol ${PROTOCOL_VERSION}.`);
-  const identity = await authenticator.authenticate({ ...(typeof token === 'string' ? { token } : {}), claims });
-  if (name === 'agents' && !identity.roles.includes('agent'))
-    throw new ChatError('forbidden', 'This identity is not an agent.');
+  const origin = { address: addressOf(socket.request), connectionId: socket.id };
+  const identity = await admission.admit(origin, { ...(typeof token === 'string' ? { token } : {}), claims });
+  if (name === 'agents') mustBeAgent(identity);
   connectionLimit.take(identity)();
-  (socket.data as { identity: Identity }).identity = identity;
+  Object.assign(socket.data as Partial<Admitted>, { identity, origin });
 }

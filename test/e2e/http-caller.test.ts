@@ -73,9 +73,10 @@ describe('CON-1 over HTTP', () => {
   test('who gives too many commands is told when to come back', async () => {
     await using busy = await startHttp({
       rateLimit: {
-        async consume() {
+        async command() {
           throw new ChatError('rate_limited', undefined, { retryAfterMs: 300 });
         },
+        async bytes() {},
       },
     });
     const refused = await busy.request('GET', '/v1/chats');

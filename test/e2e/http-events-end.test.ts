@@ -62,6 +62,7 @@ describe('section 8: how a stream of server-sent events ends', () => {
       roles: ['user' as const],
       assistants: null,
       expiresAt: 20_000,
+      token: null,
     };
     await using stream = await follow({ authenticator: { authenticate: async () => identity } });
     stream.server.clock.advance(19_999);

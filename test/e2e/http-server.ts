@@ -1,13 +1,18 @@
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import type { Args, SubscribeResult } from '../../protocol/index.js';
+import { systemClock } from '../../server/clock.js';
 import { systemIds } from '../../server/id-source.js';
 import { createLog } from '../../server/log.js';
 import { createMetrics } from '../../server/metrics.js';
+import type { AgentDesk } from '../../server/session/desk/agent-desk.js';
 import type { ChatDesk } from '../../server/session/desk/chat-desk.js';
 import type { Identity } from '../../server/session/identity.js';
 import type { Subscriber } from '../../server/session/subscriber.js';
-import { createOpenAuthenticator } from '../../server/wire/authenticate.js';
+import { createAddressOf } from '../../server/wire/address.js';
+import { createAdmission } from '../../server/wire/admission.js';
+import { createAuditLog } from '../../server/wire/audit-log.js';
+import { createOpenAuthenticator, type Authenticator } from '../../server/wire/authenticate.js';
 import { ConnectionLimit } from '../../server/wire/connection-limit.js';
 import { createDispatch } from '../../server/wire/dispatch.js';
 import { createHttpApp, type HttpApp, type HttpAppNeeds } from '../../server/wire/http/app.js';
@@ -59,9 +64,8 @@ export interface TestHttpServer extends AsyncDisposable {
   bytes(text: string): Promise<string>;
 }
 
-export interface TestHttpOptions extends Partial<
-  Pick<HttpAppNeeds, 'health' | 'connectionLimit' | 'authenticator' | 'rateLimit'>
-> {
+export interface TestHttpOptions extends Partial<Pick<HttpAppNeeds, 'health' | 'connectionLimit' | 'rateLimit'>> {
+  readonly authenticator?: Authenticator;
   /** What the desk answers to a command; `{}` where it does not say. May throw. */
   readonly answer?: (name: string, args: unknown) => unknown;
   readonly subscribe?: (
@@ -73,6 +77,12 @@ export interface TestHttpOptions extends Partial<
   readonly maxFrameBytes?: number;
   readonly maxOutboxBytes?: number;
 }
+
+const noAgents: AgentDesk = {
+  run: () => Promise.reject(new Error('no agent comes in by this door')),
+  renewed() {},
+  disconnected() {},
+};
 
 /** The HTTP door on a free port, in front of a desk that a test scripts: parsing and dispatch are the real ones. */
 export async function startHttp(options: TestHttpOptions = {}): Promise<TestHttpServer> {
@@ -94,12 +104,23 @@ export async function startHttp(options: TestHttpOptions = {}): Promise<TestHttp
       return { result: await options.subscribe(args, subscriber), unsubscribe: () => void (following.left = true) };
     },
     async typing() {},
+    renewed() {},
     gone() {},
   };
+  const rateLimit = options.rateLimit ?? { command: async () => {}, bytes: async () => {} };
+  const audit = createAuditLog(log);
   const app = createHttpApp({
-    dispatch: createDispatch({ desk, metrics, log }),
-    authenticator: options.authenticator ?? createOpenAuthenticator(),
-    rateLimit: options.rateLimit ?? { consume: async () => {} },
+    // The time at which a refusal is told is the real one: nobody advances the other while a request waits.
+    dispatch: createDispatch({ desk, agentDesk: noAgents, audit, metrics, log, clock: systemClock }),
+    admission: createAdmission({
+      authenticator: options.authenticator ?? createOpenAuthenticator(),
+      rateLimit: { attempt: async () => () => {} },
+      audit,
+      log,
+    }),
+    addressOf: createAddressOf([]),
+    revocations: { mustStand() {}, watch: () => () => {} },
+    rateLimit,
     origins: createOriginPolicy({ corsOrigins: options.corsOrigins ?? [], loopbackOnly: options.loopbackOnly ?? true }),
     health: options.health ?? (() => ({ store: true, log: true, journal: true, draining: false })),
     connectionLimit: options.connectionLimit ?? new ConnectionLimit(100),
@@ -113,7 +134,7 @@ export async function startHttp(options: TestHttpOptions = {}): Promise<TestHttp
     },
     serverVersion: '1.2.3',
   });
-  const server = createHttpServer(app.handle);
+  const server = createHttpServer(app.handle, 1_000);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {

@@ -13,6 +13,7 @@ import { createEnvironment } from '../../server/session/create-environment.js';
 import { Deferred } from '../../server/session/deferred.js';
 import { createDesk } from '../../server/session/desk/desk.js';
 import type { Identity } from '../../server/session/identity.js';
+import { Revocations } from '../../server/session/revocations.js';
 import { Sessions } from '../../server/session/sessions.js';
 import type { Subscriber } from '../../server/session/subscriber.js';
 import { Agent } from '../harness/agent.js';
@@ -99,6 +100,7 @@ const ANN: Identity = {
   roles: ['user'],
   assistants: null,
   expiresAt: null,
+  token: null,
 };
 const text = (content: string) => ({ type: 'text', props: { content } });
 
@@ -140,7 +142,7 @@ async function deskOverSlowStore() {
     await journal.close();
     await store.close();
   });
-  const desk = createDesk(env, sessions);
+  const desk = createDesk(env, sessions, await Revocations.load(store, systemClock));
   const { chat } = await desk.run('chat:create', ANN, { assistantId: 'nobody' }, {});
   const holdWrites = () => {
     held = new Deferred<void>();

@@ -13,6 +13,7 @@ describe('CON-1 with authentication off', () => {
       roles: ['user', 'agent'],
       assistants: null,
       expiresAt: null,
+      token: null,
     });
   });
 
@@ -59,38 +60,68 @@ describe('CON-1 with authentication off', () => {
   });
 });
 
+const WIDE = { commandsPerSecond: 1_000, bytesPerSecond: 1_000_000, attemptsPerSecond: 1_000 };
+
 describe('RATE_LIMIT_PER_SECOND', () => {
   // The library reads the clock itself.
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
   test('lets ten times as many through at once, then says when to come back; others do not notice', async () => {
-    const limit = createRateLimit({ perSecond: 2 });
+    const limit = createRateLimit({ ...WIDE, commandsPerSecond: 2 });
     const ann = { tenantId: null, userId: 'ann' };
-    for (let i = 0; i < 20; i++) await limit.consume(ann);
+    for (let i = 0; i < 20; i++) await limit.command(ann);
     vi.advanceTimersByTime(400);
-    await expect(limit.consume(ann)).rejects.toMatchObject({
+    await expect(limit.command(ann)).rejects.toMatchObject({
       code: 'rate_limited',
       retryable: true,
       retryAfterMs: 600,
     });
-    await limit.consume({ tenantId: null, userId: 'bob' });
-    await limit.consume({ tenantId: 'acme', userId: 'ann' });
+    await limit.command({ tenantId: null, userId: 'bob' });
+    await limit.command({ tenantId: 'acme', userId: 'ann' });
 
     vi.advanceTimersByTime(600);
-    await limit.consume(ann);
-    await limit.consume(ann);
-    await expect(limit.consume(ann)).rejects.toMatchObject({ code: 'rate_limited' });
+    await limit.command(ann);
+    await limit.command(ann);
+    await expect(limit.command(ann)).rejects.toMatchObject({ code: 'rate_limited' });
 
     vi.advanceTimersByTime(10_000);
-    for (let i = 0; i < 20; i++) await limit.consume(ann);
+    for (let i = 0; i < 20; i++) await limit.command(ann);
   });
 
   test('forgets who was quiet for ten seconds', async () => {
-    const limit = createRateLimit({ perSecond: 1 });
-    for (let i = 0; i < 100; i++) await limit.consume({ tenantId: null, userId: `user-${i}` });
+    const limit = createRateLimit({ ...WIDE, commandsPerSecond: 1 });
+    for (let i = 0; i < 100; i++) await limit.command({ tenantId: null, userId: `user-${i}` });
     expect(vi.getTimerCount()).toBe(100);
     vi.advanceTimersByTime(10_000);
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('bytes are counted apart from commands, a large frame as what it is', async () => {
+    const limit = createRateLimit({ ...WIDE, bytesPerSecond: 100 });
+    const ann = { tenantId: null, userId: 'ann' };
+    await limit.bytes(ann, 100);
+    await limit.bytes(ann, 900);
+    await expect(limit.bytes(ann, 1)).rejects.toMatchObject({
+      code: 'rate_limited',
+      retryAfterMs: expect.any(Number) as number,
+      details: { limit: 'rateLimitBytesPerSecond', max: 100 },
+    });
+    await limit.command(ann);
+    await limit.bytes({ tenantId: null, userId: 'bob' }, 500);
+  });
+
+  test('an address pays for attempts that fail, and for none that succeed', async () => {
+    const limit = createRateLimit({ ...WIDE, attemptsPerSecond: 1 });
+    for (let i = 0; i < 50; i++) (await limit.attempt('192.0.2.1'))();
+    for (let i = 0; i < 10; i++) await limit.attempt('192.0.2.1');
+    await expect(limit.attempt('192.0.2.1')).rejects.toMatchObject({
+      code: 'rate_limited',
+      retryAfterMs: 10_000,
+      details: { limit: 'rateLimitPerAddress', max: 1 },
+    });
+    await limit.attempt('192.0.2.2');
+    vi.advanceTimersByTime(10_000);
+    await limit.attempt('192.0.2.1');
   });
 });

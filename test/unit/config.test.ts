@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../protocol/index.js';
-import { ConfigError, readConfig, settingsTable } from '../../server/config.js';
+import { ConfigError, readConfig, settingsTable, warningsOf } from '../../server/config.js';
 
 const refused = (env: Record<string, string>): ConfigError => {
   try {
@@ -93,6 +93,11 @@ describe('section 10: settings', () => {
     ['AUTH_JWKS_URL', 'file:///etc/keys'],
     ['CORS_ORIGINS', '*'],
     ['CORS_ORIGINS', 'null'],
+    ['TRUST_PROXY', 'everybody'],
+    ['TRUST_PROXY', 'loopback,10.0.0.0/99'],
+    ['MAX_CHATS_PER_USER', '0'],
+    ['RATE_LIMIT_PER_ADDRESS', '0'],
+    ['RATE_LIMIT_BYTES_PER_SECOND', '1e9'],
     ['CORS_ORIGINS', 'app.example.com'],
     ['CORS_ORIGINS', 'https://app.example.com/path'],
     ['CORS_ORIGINS', 'https://*.example.com'],
@@ -108,8 +113,12 @@ describe('section 10: settings', () => {
       /^DATABASE_URL: .*later version/,
     );
     expect(refused({ REDIS_URL: 'redis://:s3cret@cache' }).message).toMatch(/^REDIS_URL: .*later version/);
-    expect(refused({ AUTH_MODE: 'jwt', AUTH_JWT_SECRET: 's3cret' }).message).toMatch(/^AUTH_MODE: .*later version/);
-    for (const env of [{ DATABASE_URL: 's3cret' }, { DATABASE_URL: 'postgresql://s3cret' }, { REDIS_URL: 's3cret' }]) {
+    for (const env of [
+      { AUTH_MODE: 'jwt', HOST: '0.0.0.0', AUTH_JWT_SECRET: 's3cret' },
+      { DATABASE_URL: 's3cret' },
+      { DATABASE_URL: 'postgresql://s3cret' },
+      { REDIS_URL: 's3cret' },
+    ]) {
       expect(refused(env as Record<string, string>).message).not.toContain('s3cret');
     }
   });
@@ -120,6 +129,32 @@ describe('section 10: settings', () => {
       expect(readConfig({ HOST, ALLOW_INSECURE: '1' }).host).toBe(HOST);
     }
     for (const HOST of ['127.0.0.1', '127.1.2.3', 'localhost', '::1']) expect(readConfig({ HOST }).host).toBe(HOST);
+  });
+
+  test('AUTH_MODE=jwt needs one kind of key, and one that cannot be guessed where others can reach the server', () => {
+    const AUTH_MODE = 'jwt';
+    const url = 'https://id.example/keys';
+    expect(refused({ AUTH_MODE }).variable).toBe('AUTH_JWT_SECRET');
+    expect(refused({ AUTH_MODE, AUTH_JWT_SECRET: 'x'.repeat(32), AUTH_JWKS_URL: url }).variable).toBe(
+      'AUTH_JWT_SECRET',
+    );
+    expect(refused({ AUTH_MODE, HOST: '0.0.0.0', AUTH_JWT_SECRET: 'x'.repeat(31) }).variable).toBe('AUTH_JWT_SECRET');
+    for (const env of [{ AUTH_JWT_SECRET: 'x'.repeat(32) }, { AUTH_JWKS_URL: url }])
+      expect(readConfig({ AUTH_MODE, HOST: '0.0.0.0', ...env }).authMode).toBe('jwt');
+    expect(readConfig({ AUTH_MODE, AUTH_JWT_SECRET: 'short' }).authJwtSecret).toBe('short');
+  });
+
+  test('what is dangerous is said aloud, and what is not, not', () => {
+    const said = (env: Record<string, string>) => warningsOf(readConfig(env));
+    expect(said({})).toEqual([expect.stringMatching(/^AUTH_MODE=none: every program on this machine/)]);
+    expect(said({ HOST: '0.0.0.0', ALLOW_INSECURE: '1' })).toEqual([expect.stringContaining('EVERYBODY')]);
+    const jwt = { AUTH_MODE: 'jwt' };
+    expect(said({ ...jwt, AUTH_JWT_SECRET: 'short' })).toEqual([expect.stringMatching(/^AUTH_JWT_SECRET .* guessed/)]);
+    expect(said({ ...jwt, AUTH_JWKS_URL: 'http://id.example/keys' })).toEqual([expect.stringMatching(/over http/)]);
+    for (const env of [{ AUTH_JWT_SECRET: 'x'.repeat(32) }, { AUTH_JWKS_URL: 'https://id.example/keys' }])
+      expect(said({ ...jwt, ...env })).toEqual([]);
+    for (const host of ['127.0.0.1', '[::1]', 'localhost'])
+      expect(said({ ...jwt, AUTH_JWKS_URL: `http://${host}:99/keys` })).toEqual([]);
   });
 
   test('the table has every setting of section 10 with a default and one sentence', () => {

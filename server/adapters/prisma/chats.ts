@@ -1,5 +1,5 @@
 import { type Chat, ChatError, type ChatPatch } from '../../../protocol/index.js';
-import type { ChatFilter, ChatPage, ChatTimeField } from '../../ports/store.js';
+import type { ChatFilter, ChatOwner, ChatPage, ChatTimeField } from '../../ports/store.js';
 import type { Database } from './database.js';
 import type { AgentChatUpdateInput } from './generated/sqlite/models.js';
 import { jsonPatch } from './json-columns.js';
@@ -80,6 +80,11 @@ async function markRows(sql: Sql, table: 'agent_turn' | 'agent_step', chatId: st
 
 async function mark(sql: Sql, table: string, rows: readonly SqlRow[], time: string): Promise<void> {
   for (const { id } of rows) await sql.run(`UPDATE ${table} SET deleted_at = ? WHERE id = ?`, [time, id as number]);
+}
+
+export async function countChats(database: Database, owner: ChatOwner, atMost: number): Promise<number> {
+  const where = { ...owner, deletedAt: null };
+  return database.read((client) => client.agentChat.count({ where, take: atMost }));
 }
 
 /** One more than the highest sequence that was ever given in the chat. */

@@ -2,8 +2,10 @@ import type { Chat, ChatPatch, Message } from '../../../protocol/index.js';
 import type { Clock } from '../../clock.js';
 import type {
   ChatFilter,
+  ChatOwner,
   MessagePatch,
   MessageQuery,
+  Revocation,
   StepPatch,
   StepRecord,
   Store,
@@ -13,6 +15,7 @@ import type {
 import * as chats from './chats.js';
 import { Database, type TransactionKind } from './database.js';
 import * as messages from './messages.js';
+import * as revocations from './revocations.js';
 import { sqliteConnections } from './sqlite.js';
 import * as steps from './steps.js';
 import { writeTurns } from './turn-writes.js';
@@ -55,6 +58,9 @@ export class PrismaStore implements Store {
   }
   listChats(filter: ChatFilter) {
     return chats.listChats(this.#database, filter);
+  }
+  countChats(owner: ChatOwner, atMost: number) {
+    return chats.countChats(this.#database, owner, atMost);
   }
 
   nextSequence(chatId: string) {
@@ -113,6 +119,13 @@ export class PrismaStore implements Store {
 
   write(batch: readonly TurnWrite[]) {
     return writeTurns(this.#database, batch);
+  }
+
+  saveRevocation(revocation: Revocation) {
+    return revocations.saveRevocation(this.#database, revocation);
+  }
+  listRevocations() {
+    return revocations.listRevocations(this.#database);
   }
 
   async ping() {

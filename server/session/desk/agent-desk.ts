@@ -4,8 +4,10 @@ import {
   type AgentArgs,
   type AgentCommandName,
   type AgentResult,
+  type Assignment,
   type JsonObject,
 } from '../../../protocol/index.js';
+import { isInTenant, mustServe } from '../access.js';
 import type { AgentConnection, AgentDirectory } from '../agent-directory.js';
 import type { ChatSession } from '../chat-session.js';
 import type { Environment } from '../environment.js';
@@ -17,14 +19,23 @@ import { openTurn } from '../open-turn.js';
 import { readMessages } from '../read-messages.js';
 import type { Sessions } from '../sessions.js';
 
-/** Where agents' commands arrive in the domain (section 6). Ops are applied before a handler first waits. */
+/** The commands that act on frames and chats; `auth:refresh` acts on the connection that sent it. */
+export type AgentDeskCommand = Exclude<AgentCommandName, 'auth:refresh'>;
+
+/**
+ * Where agents' commands arrive in the domain (section 6). Ops are applied before a handler first waits. The right that
+ * the table names (ACC-3) is checked by what finds that which the command is about: `numbered` and `assignmentHeld` for `hold`,
+ * `chatWorkedIn` for `work`, `openTurn` for `open`, `mustServe` for `serve`.
+ */
 export interface AgentDesk {
-  run<N extends AgentCommandName>(name: N, connection: AgentConnection, args: AgentArgs<N>): Promise<AgentResult<N>>;
+  run<N extends AgentDeskCommand>(name: N, connection: AgentConnection, args: AgentArgs<N>): Promise<AgentResult<N>>;
+  /** Its identity has changed: it is given no more frames of assistants that it may not serve any longer (ACC-4). */
+  renewed(connection: AgentConnection): void;
   disconnected(connection: AgentConnection): void;
 }
 
 type Handlers = {
-  readonly [N in AgentCommandName]: (connection: AgentConnection, args: AgentArgs<N>) => Promise<AgentResult<N>>;
+  readonly [N in AgentDeskCommand]: (connection: AgentConnection, args: AgentArgs<N>) => Promise<AgentResult<N>>;
 };
 
 type FrameName = { readonly requestId: string; readonly attempt: number; readonly stackId?: string | undefined };
@@ -50,7 +61,7 @@ export function createAgentDesk(env: Environment, sessions: Sessions, agents: Ag
     const live = session?.turns.get(name.requestId);
     const kept = live ?? session?.ended.get(name.requestId);
     if (!session || !kept) return { answer: absent(connection, name) };
-    if (session.chat.tenantId !== connection.identity.tenantId) throw new ChatError('not_found');
+    if (!isInTenant(session.chat, connection.identity)) throw new ChatError('not_found');
     const frame = frameNamed(connection, kept, name);
     mustHold(connection, frame, name);
     if (name.seq <= frame.lastSeq)
@@ -66,7 +77,7 @@ export function createAgentDesk(env: Environment, sessions: Sessions, agents: Ag
   async function absent(connection: AgentConnection, name: FrameName): Promise<never> {
     const record = await env.store.getTurn(name.requestId);
     const chat = record && (await sessions.chat(record.turn.chatId));
-    if (chat?.tenantId !== connection.identity.tenantId) throw new ChatError('not_found');
+    if (!chat || !isInTenant(chat, connection.identity)) throw new ChatError('not_found');
     throw abortBy(connection, { stackId: record?.rootStackId, ...name }, 'turn_ended');
   }
 
@@ -102,6 +113,17 @@ export function createAgentDesk(env: Environment, sessions: Sessions, agents: Ag
   const spaceOf = (requestId: string): JsonObject =>
     sessions.ofTurn(requestId)?.turns.get(requestId)?.steps.space() ?? {};
 
+  /** What the holder of a frame was given. @throws {ChatError} `not_found` for any other */
+  function assignmentHeld(connection: AgentConnection, { requestId, stackId }: AgentArgs<'turn:input'>): Assignment {
+    const runs = agents.of(connection).runs();
+    const run = runs.find(
+      ({ frame, requestId: held }) =>
+        held === requestId && (stackId === undefined ? frame.isRoot : frame.stackId === stackId),
+    );
+    if (!run?.frame.assignment) throw new ChatError('not_found');
+    return run.frame.assignment;
+  }
+
   /** The chat of a turn that the agent runs. @throws {ChatError} `not_found` for any other */
   async function chatWorkedIn(connection: AgentConnection, chatId: string): Promise<ChatSession> {
     const agent = agents.of(connection);
@@ -113,6 +135,7 @@ export function createAgentDesk(env: Environment, sessions: Sessions, agents: Ag
 
   const handlers: Handlers = {
     'agent:attach': async (connection, args) => {
+      mustServe(connection.identity, args.assistants);
       const agent = agents.attach(connection, args);
       return {
         assigned: agent.runs().map(({ requestId, attempt, frame }) => ({
@@ -169,17 +192,7 @@ export function createAgentDesk(env: Environment, sessions: Sessions, agents: Ag
       return { ...(await answered(met.held, args.seq, kept)), space: (await answer).space };
     },
 
-    'turn:input': async (connection, { requestId, stackId }) => {
-      const run = agents
-        .of(connection)
-        .runs()
-        .find(
-          ({ frame, requestId: held }) =>
-            held === requestId && (stackId === undefined ? frame.isRoot : frame.stackId === stackId),
-        );
-      if (!run?.frame.assignment) throw new ChatError('not_found');
-      return run.frame.assignment;
-    },
+    'turn:input': async (connection, args) => assignmentHeld(connection, args),
 
     'message:list': async (connection, args) => readMessages(await chatWorkedIn(connection, args.chatId), args),
     'chat:get': async (connection, args) => ({ chat: (await chatWorkedIn(connection, args.chatId)).chat }),
@@ -187,6 +200,7 @@ export function createAgentDesk(env: Environment, sessions: Sessions, agents: Ag
 
   return {
     run: (name, connection, args) => handlers[name](connection, args),
+    renewed: (connection) => agents.renewed(connection),
     disconnected: (connection) => agents.disconnected(connection),
   };
 }

@@ -20,7 +20,7 @@ export function createChat(
         throw new ChatError('conflict', 'This chatId is taken.');
       return { chat: held, created: false };
     }
-    const chat = newChat(env, chatId, args, identity);
+    const chat = await newChat(env, chatId, args, identity);
     await env.store.createChat(chat);
     return { chat, created: true };
   });

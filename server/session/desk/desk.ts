@@ -1,5 +1,5 @@
-import { ChatError, commands, type Args, type Chat, type Result, type Right } from '../../../protocol/index.js';
-import { mayChange, mayRead, mayTalk } from '../access.js';
+import { ChatError, commands, type Args, type Chat, type Result } from '../../../protocol/index.js';
+import { mayRead, mayTalk, mustBeFreeTo, mustHaveRight } from '../access.js';
 import type { ChatDesk, DeskCommand } from './chat-desk.js';
 import type { ChatSession } from '../chat-session.js';
 import { deleteChat, updateChat } from '../edit-chat.js';
@@ -8,6 +8,7 @@ import type { Environment } from '../environment.js';
 import type { Identity } from '../identity.js';
 import { readMessages } from '../read-messages.js';
 import { resumeTurn } from '../resume-turn.js';
+import type { Revocations } from '../revocations.js';
 import type { Sessions } from '../sessions.js';
 import { stopTurn } from '../stop-turn.js';
 import { subscribe } from '../subscribe.js';
@@ -30,7 +31,7 @@ type Handlers = { readonly [N in DeskCommand]: (call: Call<N>) => Promise<Result
 type Named = { readonly [K in 'chatId' | 'requestId' | 'messageId' | 'stackId']?: string | undefined };
 
 /** The desk of one process over its sessions. */
-export function createDesk(env: Environment, sessions: Sessions): ChatDesk {
+export function createDesk(env: Environment, sessions: Sessions, revocations: Revocations): ChatDesk {
   const { store } = env;
   /** Connections that have typed somewhere. */
   const typists = new WeakSet<object>();
@@ -44,7 +45,7 @@ export function createDesk(env: Environment, sessions: Sessions): ChatDesk {
   /** As a command of the chat, its right checked again at its turn: it may have waited for one that changed it. */
   async function command<T>(
     call: { identity: Identity; chat: Chat },
-    right: Right,
+    right: 'talk' | 'change',
     work: (session: ChatSession) => Promise<T>,
   ): Promise<T> {
     const session = await sessionOf(call.chat.chatId);
@@ -118,16 +119,27 @@ export function createDesk(env: Environment, sessions: Sessions): ChatDesk {
     }),
     'step:path': async ({ args, chat }) => ({ path: await stackPath(sessions, store, args.stackId, chat.chatId) }),
     'step:incomplete': async ({ args }) => ({ step: await incompleteStep(sessions, store, args.chatId) }),
+    'admin:revoke': async ({ identity, args }) => ({ connections: await revocations.revoke(identity, args) }),
   };
+
+  /** The chat that a command is about, once the caller's right is known; null where it needs none. @throws {ChatError} */
+  async function admitted(name: DeskCommand, identity: Identity, args: Named): Promise<Chat | null> {
+    const { right } = commands[name];
+    // A start may create its chat: the right is checked where that is decided.
+    if (name === 'turn:start') return null;
+    if (right === 'any' || right === 'admin') {
+      mustBeFreeTo(identity, right);
+      return null;
+    }
+    const chat = await chatNamed(args, identity);
+    mustHaveRight(chat, identity, right);
+    return chat;
+  }
 
   return {
     async run(name, identity, args, sent) {
-      const { right } = commands[name];
-      // A start may create its chat: the right is checked where that is decided.
-      const isFree = right === 'any' || name === 'turn:start';
-      const chat = isFree ? null : await chatNamed(args as Named, identity);
-      if (!isFree) mustHaveRight(chat, identity, right);
-      // Null only for those that are free, whose handlers do not ask for it.
+      const chat = await admitted(name, identity, args as Named);
+      // Null only for those whose handlers do not ask for it.
       return handlers[name]({ identity, args, sent, chat: chat as Chat });
     },
 
@@ -152,16 +164,14 @@ export function createDesk(env: Environment, sessions: Sessions): ChatDesk {
       typists.add(typist);
     },
 
+    renewed(chatIds, typist) {
+      this.gone(typist);
+      for (const chatId of chatIds) sessions.get(chatId)?.review();
+    },
+
     gone(typist) {
       if (!typists.delete(typist)) return;
       for (const session of sessions.all()) session.presence.stopTyping(typist);
     },
   };
-}
-
-/** CMD-1: unreadable is as unknown. @throws {ChatError} `not_found`, `forbidden` */
-function mustHaveRight(chat: Chat | null, identity: Identity, right: Right): asserts chat is Chat {
-  if (!chat || !mayRead(chat, identity)) throw new ChatError('not_found');
-  if ((right === 'talk' && !mayTalk(chat, identity)) || (right === 'change' && !mayChange(chat, identity)))
-    throw new ChatError('forbidden');
 }

@@ -1,5 +1,5 @@
 import { ChatError, type Args, type Result } from '../../../protocol/index.js';
-import { mayRead, mayTalk } from '../access.js';
+import { mayRead, mustHaveRight } from '../access.js';
 import type { ChatSession } from '../chat-session.js';
 import type { Environment } from '../environment.js';
 import { fingerprint } from '../fingerprint.js';
@@ -24,7 +24,10 @@ export async function start(
     userId: identity.userId,
     newChat: null,
   };
-  const session = await sessions.open(args.chatId);
+  const chat = await sessions.chat(args.chatId);
+  // Not one chat is taken into memory for somebody who may not read it.
+  if (chat && !mayRead(chat, identity)) throw new ChatError(args.createChat ? 'conflict' : 'not_found');
+  const session = chat && (await sessions.open(args.chatId));
   if (session) return startIn(session, identity, request);
   if (!args.createChat) throw new ChatError('not_found');
   const created = await sessions.exclusively(args.chatId, async () => {
@@ -33,7 +36,7 @@ export async function start(
     if (await env.store.isChatIdTaken(args.chatId)) throw new ChatError('conflict', 'This chatId is taken.');
     if (args.assistantId === undefined)
       throw new ChatError('bad_request', 'assistantId: expected for a new chat', { details: { path: 'assistantId' } });
-    const chat = newChat(env, args.chatId, { assistantId: args.assistantId }, identity);
+    const chat = await newChat(env, args.chatId, { assistantId: args.assistantId }, identity);
     const begun = sessions.begin(chat);
     try {
       return await begun.commands.run(() =>
@@ -52,11 +55,9 @@ function startIn(
   identity: Identity,
   request: Parameters<typeof startTurn>[1],
 ): Promise<Result<'turn:start'>> {
-  if (!mayRead(session.chat, identity)) throw new ChatError(request.args.createChat ? 'conflict' : 'not_found');
   return session.commands.run(async () => {
     session.mustExist();
-    if (!mayTalk(session.chat, identity))
-      throw new ChatError(mayRead(session.chat, identity) ? 'forbidden' : 'not_found');
+    mustHaveRight(session.chat, identity, 'talk');
     return startTurn(session, request);
   });
 }

@@ -1,16 +1,18 @@
 import cors from 'cors';
-import express, { Router, type Express, type RequestHandler } from 'express';
+import express, { Router, type Express, type Request, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import { ChatError } from '../../../protocol/index.js';
 import type { Clock } from '../../clock.js';
 import type { IdSource } from '../../id-source.js';
 import type { Log } from '../../log.js';
 import type { Metrics } from '../../metrics.js';
-import type { Authenticator } from '../authenticate.js';
+import type { Revocations } from '../../session/revocations.js';
+import type { AddressOf } from '../address.js';
+import type { Admission } from '../admission.js';
 import type { ConnectionLimit } from '../connection-limit.js';
 import type { Dispatch } from '../dispatch.js';
 import type { RateLimit } from '../rate-limit.js';
-import { createCaller } from './caller.js';
+import { createCallers } from './callers.js';
 import { answerErrors, answerNotFound } from './errors.js';
 import { jsonBody } from './json-body.js';
 import { createOperations, type Health } from './operations.js';
@@ -21,8 +23,10 @@ import { createEventStreams } from './server-sent-events.js';
 
 export interface HttpAppNeeds {
   readonly dispatch: Dispatch;
-  readonly authenticator: Authenticator;
-  readonly rateLimit: RateLimit;
+  readonly admission: Admission;
+  readonly addressOf: AddressOf;
+  readonly revocations: Pick<Revocations, 'mustStand' | 'watch'>;
+  readonly rateLimit: Pick<RateLimit, 'command' | 'bytes'>;
   readonly origins: OriginPolicy;
   readonly health: () => Health | Promise<Health>;
   /** An event stream counts as a connection of its user. */
@@ -52,13 +56,15 @@ export interface HttpApp {
  * at before who sends it; who sends it before what it says, so that a stranger's body is not even read.
  */
 export function createHttpApp(needs: HttpAppNeeds): HttpApp {
-  const { dispatch, authenticator, rateLimit, origins, log, settings } = needs;
-  const caller = createCaller(authenticator, rateLimit);
-  const streams = createEventStreams({ ...needs, ...settings, caller });
+  const { dispatch, rateLimit, origins, log, settings } = needs;
+  const callers = createCallers(needs);
+  const streams = createEventStreams({ ...needs, ...settings, callers });
 
   const api = Router({ caseSensitive: true });
-  api.use('/v1', noStore, caller.identify, ...jsonBody(settings.maxFrameBytes));
-  api.use(streams.router, createRoutes(dispatch, caller));
+  const countBytes = (request: Request, bytes: number): Promise<void> =>
+    rateLimit.bytes(callers.of(request).identity, bytes);
+  api.use('/v1', noStore, callers.identify, ...jsonBody(settings.maxFrameBytes, countBytes));
+  api.use(streams.router, createRoutes(dispatch, callers));
 
   const app = express();
   app.disable('x-powered-by');

@@ -8,10 +8,19 @@ import { ChatError } from '../../../protocol/index.js';
  *
  * Every method is held to it, those that look at no body too: what is malformed is refused wherever it comes.
  */
-export const jsonBody = (maxFrameBytes: number): RequestHandler[] => [
-  requireJson,
-  json({ limit: maxFrameBytes, strict: true, type: () => true }),
-];
+export function jsonBody(
+  maxFrameBytes: number,
+  countBytes: (request: Request, bytes: number) => Promise<void>,
+): RequestHandler[] {
+  const bytesOf = new WeakMap<object, number>();
+  const count: RequestHandler = async (request, _response, next) => {
+    const bytes = bytesOf.get(request) ?? 0;
+    if (bytes > 0) await countBytes(request, bytes);
+    next();
+  };
+  const measure = (request: object, _response: unknown, { length }: Buffer): void => void bytesOf.set(request, length);
+  return [requireJson, json({ limit: maxFrameBytes, strict: true, type: () => true, verify: measure }), count];
+}
 
 const requireJson: RequestHandler = (request, _response, next) => {
   if (hasBody(request) && !request.is('application/json'))

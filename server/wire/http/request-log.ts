@@ -15,7 +15,7 @@ const GIVEN_ID = /^[A-Za-z0-9_.:-]{1,128}$/;
  * logged. Probes are not worth a line.
  */
 export function createRequestLog(log: Log, ids: IdSource): RequestHandler {
-  return pinoHttp<IncomingMessage, ServerResponse>({
+  return pinoHttp<IncomingMessage, ServerResponse, 'audit'>({
     logger: log,
     genReqId(request, response) {
       const given = request.headers['x-request-id'];

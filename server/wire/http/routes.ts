@@ -3,7 +3,7 @@ import { commands, type CommandSpec, type HttpBinding } from '../../../protocol/
 import type { DeskCommand } from '../../session/desk/chat-desk.js';
 import type { Dispatch } from '../dispatch.js';
 import { argumentReader } from './arguments.js';
-import type { Caller } from './caller.js';
+import type { Callers } from './callers.js';
 import { answerOtherMethods } from './errors.js';
 
 export interface BoundCommand extends CommandSpec {
@@ -18,13 +18,13 @@ export const boundCommands: readonly BoundCommand[] = Object.entries(commands as
 );
 
 /** Section 8: one route per bound command; a success answers with what an ack's `data` holds. */
-export function createRoutes(dispatch: Dispatch, caller: Caller): Router {
+export function createRoutes(dispatch: Dispatch, callers: Callers): Router {
   const router = Router({ caseSensitive: true });
   for (const command of boundCommands) {
     const { method, path } = command.http;
     const read = argumentReader(command.name, command);
     router[method](path, async (request, response) => {
-      const data = await dispatch.command(command.name, caller.of(request), read(request));
+      const data = await dispatch.command(command.name, callers.of(request), read(request));
       response.status(command.http.status(data)).json(data);
     });
   }

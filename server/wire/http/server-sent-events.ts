@@ -3,10 +3,11 @@ import { ChatError, commands, parsePosition } from '../../../protocol/index.js';
 import type { Clock } from '../../clock.js';
 import type { Log } from '../../log.js';
 import type { Metrics } from '../../metrics.js';
+import type { Revocations } from '../../session/revocations.js';
 import type { ConnectionLimit } from '../connection-limit.js';
 import type { Dispatch } from '../dispatch.js';
 import { queryShape, readQuery } from './arguments.js';
-import type { Caller } from './caller.js';
+import type { Callers } from './callers.js';
 import { answerOtherMethods } from './errors.js';
 import { EventStream } from './event-stream.js';
 
@@ -16,7 +17,8 @@ const query = queryShape(commands['chat:subscribe'], EVENTS_PATH);
 
 export interface EventStreamsNeeds {
   readonly dispatch: Dispatch;
-  readonly caller: Caller;
+  readonly callers: Callers;
+  readonly revocations: Pick<Revocations, 'mustStand' | 'watch'>;
   readonly clock: Clock;
   readonly metrics: Pick<Metrics, 'connections'>;
   readonly log: Log;
@@ -39,17 +41,20 @@ export function createEventStreams(needs: EventStreamsNeeds): EventStreams {
 
   async function follow(request: Request, response: Response): Promise<void> {
     if (isEnding) throw new ChatError('draining');
-    const identity = needs.caller.of(request);
+    const caller = needs.callers.of(request);
     const args = subscribeArguments(request);
-    const release = needs.connectionLimit.take(identity);
-    const stream = new EventStream(identity, response, needs);
+    const release = needs.connectionLimit.take(caller.identity);
+    const stream = new EventStream(caller.identity, response, needs);
+    const unwatch = needs.revocations.watch(stream);
     open.add(stream);
     stream.closed(() => {
       open.delete(stream);
+      unwatch();
       release();
     });
     try {
-      stream.begin(await needs.dispatch.subscribe(identity, args, stream));
+      needs.revocations.mustStand(caller.identity);
+      stream.begin(await needs.dispatch.subscribe(caller, args, stream));
     } catch (error) {
       stream.abandon();
       throw error;

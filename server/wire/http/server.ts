@@ -2,6 +2,12 @@ import { createServer, maxHeaderSize, type RequestListener, type Server } from '
 import type { Socket } from 'node:net';
 import { ChatError, ERRORS, tooLarge } from '../../../protocol/index.js';
 
+/** Half-open handshakes and slow writers: a head has to be here by then, and a whole request. Looked at every second. */
+const HEADERS_MS = 10_000;
+const REQUEST_MS = 30_000;
+const LOOK_MS = 1_000;
+/** Slow readers of an answer: a connection on which nothing moves for so long while a request is under way is closed. */
+const IDLE_MS = 60_000;
 /** Longer than the 60 s after which most balancers drop an idle connection: who keeps it longer never meets a closed one. */
 const KEEP_ALIVE_MS = 75_000;
 
@@ -9,9 +15,22 @@ const KEEP_ALIVE_MS = 75_000;
  * The server that HTTP and sockets share, not listening yet. It answers as JSON, too, what Node would refuse before any
  * request exists, with an empty body: bytes that are no HTTP, headers beyond Node's bound, a missing Host, an expectation
  * that nobody knows (C53).
+ *
+ * @param maxConnections more are closed before a word is said
  */
-export function createHttpServer(handle: RequestListener): Server {
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requireHostHeader: false }, handle);
+export function createHttpServer(handle: RequestListener, maxConnections: number): Server {
+  const server = createServer(
+    {
+      headersTimeout: HEADERS_MS,
+      requestTimeout: REQUEST_MS,
+      connectionsCheckingInterval: LOOK_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      requireHostHeader: false,
+    },
+    handle,
+  );
+  server.timeout = IDLE_MS;
+  server.maxConnections = maxConnections;
   server.on('clientError', answerClientError);
   server.on('checkExpectation', handle);
   return server;

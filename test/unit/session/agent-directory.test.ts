@@ -16,6 +16,7 @@ function connection(): AgentConnection & { readonly answer: Deferred<boolean> } 
     roles: ['agent' as const],
     assistants: null,
     expiresAt: null,
+    token: null,
   };
   return { identity, answer, assign: () => answer.promise, abort: vi.fn(), goaway: vi.fn() };
 }

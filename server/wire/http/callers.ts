@@ -1,37 +1,45 @@
 import type { Request, RequestHandler } from 'express';
-import type { Identity } from '../../session/identity.js';
-import type { Authenticator } from '../authenticate.js';
+import type { AddressOf } from '../address.js';
+import type { Admission } from '../admission.js';
+import type { Caller } from '../audit-log.js';
 import type { RateLimit } from '../rate-limit.js';
 
 /** Who sends a request, known from the moment on when `identify` has let it pass. */
-export interface Caller {
+export interface Callers {
   /** Authenticates the request and counts it as a command of its caller. */
   readonly identify: RequestHandler;
-  of(request: Request): Identity;
+  of(request: Request): Caller;
 }
 
-export function createCaller(authenticator: Authenticator, rateLimit: RateLimit): Caller {
-  const identities = new WeakMap<Request, Identity>();
+export interface CallersNeeds {
+  readonly admission: Admission;
+  readonly addressOf: AddressOf;
+  readonly rateLimit: Pick<RateLimit, 'command'>;
+}
+
+export function createCallers({ admission, addressOf, rateLimit }: CallersNeeds): Callers {
+  const callers = new WeakMap<Request, Caller>();
   return {
     async identify(request, _response, next) {
-      const token = bearerToken(request);
-      const identity = await authenticator.authenticate({
+      const token = bearerOf(request);
+      const origin = { address: addressOf(request), http: { id: request.id } };
+      const identity = await admission.admit(origin, {
         ...(token === undefined ? {} : { token }),
         claims: claimsOf(request),
       });
-      await rateLimit.consume(identity);
-      identities.set(request, identity);
+      await rateLimit.command(identity);
+      callers.set(request, { identity, origin });
       next();
     },
     of(request) {
-      const identity = identities.get(request);
-      if (!identity) throw new Error('a route that asks for its caller stands behind identify');
-      return identity;
+      const caller = callers.get(request);
+      if (!caller) throw new Error('a route that asks for its caller stands behind identify');
+      return caller;
     },
   };
 }
 
-const bearerToken = (request: Request): string | undefined =>
+const bearerOf = (request: Request): string | undefined =>
   /^Bearer +(\S+) *$/i.exec(request.get('authorization') ?? '')?.[1];
 
 /** CON-1: what the headers say that `auth` says on a socket. A header that is absent makes no claim. */

@@ -1,0 +1,88 @@
+import { ChatError, type Args } from '../../protocol/index.js';
+import { isoNow, type Clock } from '../clock.js';
+import type { Revocation, Store } from '../ports/store.js';
+import { userKey, type Identity } from './identity.js';
+
+/** A connection that stands on an identity, which may change while it does. */
+export interface Guest {
+  readonly identity: Identity;
+  /** Its identity was revoked: it has to go. Called once; does not throw. */
+  revoked(): void;
+}
+
+const tokenKey = ({ tenantId }: Pick<Identity, 'tenantId'>, tokenId: string): string =>
+  JSON.stringify([tenantId, tokenId]);
+
+/**
+ * Who was shut out of their tenant, and the live connections that such a word ends. Revocations are stored: a restart
+ * lets nobody in again. They are kept in memory too, since every connection and request is held against them.
+ *
+ * - a token by its `jti`: for ever
+ * - a user: every token issued up to that moment, so that one who is let in again needs but a new token. A token that
+ *   does not say when it was issued is older than any revocation.
+ */
+export class Revocations {
+  readonly #tokens = new Set<string>();
+  /** Milliseconds since 1970. */
+  readonly #users = new Map<string, number>();
+  readonly #guests = new Set<Guest>();
+
+  private constructor(
+    private readonly store: Pick<Store, 'saveRevocation'>,
+    private readonly clock: Clock,
+  ) {}
+
+  static async load(store: Pick<Store, 'saveRevocation' | 'listRevocations'>, clock: Clock): Promise<Revocations> {
+    const revocations = new Revocations(store, clock);
+    for (const revocation of await store.listRevocations()) revocations.#note(revocation);
+    return revocations;
+  }
+
+  /** Whether the identity is of a token that was revoked. One that needs no token cannot be. */
+  covers(identity: Identity): boolean {
+    const { token } = identity;
+    if (token === null) return false;
+    if (token.tokenId !== null && this.#tokens.has(tokenKey(identity, token.tokenId))) return true;
+    const revokedAt = this.#users.get(userKey(identity));
+    return revokedAt !== undefined && (token.issuedAt ?? -Infinity) <= revokedAt;
+  }
+
+  /** @throws {ChatError} `unauthenticated` */
+  mustStand(identity: Identity): void {
+    if (this.covers(identity)) throw new ChatError('unauthenticated', 'This token was revoked.');
+  }
+
+  /** Ends the guest when its identity is revoked. @returns lets go of it */
+  watch(guest: Guest): () => void {
+    this.#guests.add(guest);
+    return () => void this.#guests.delete(guest);
+  }
+
+  /**
+   * Shuts out, once it is stored. Running turns go on.
+   *
+   * @returns how many connections of this process it ends
+   */
+  async revoke({ tenantId, userId: revokedBy }: Identity, { userId, jti }: Args<'admin:revoke'>): Promise<number> {
+    const target = userId === undefined ? { tokenId: jti as string } : { userId };
+    const revocation = { tenantId, ...target, revokedBy, revokedAt: isoNow(this.clock) };
+    await this.store.saveRevocation(revocation);
+    this.#note(revocation);
+    const ended = [...this.#guests].filter(({ identity }) => isMeant(identity, revocation));
+    for (const guest of ended) {
+      this.#guests.delete(guest);
+      guest.revoked();
+    }
+    return ended.length;
+  }
+
+  #note({ tenantId, userId, tokenId, revokedAt }: Revocation): void {
+    if (userId !== undefined) this.#users.set(userKey({ tenantId, userId }), Date.parse(revokedAt));
+    if (tokenId !== undefined) this.#tokens.add(tokenKey({ tenantId }, tokenId));
+  }
+}
+
+/** A user's connections end all, those without a token too. */
+const isMeant = (identity: Identity, { tenantId, userId, tokenId }: Revocation): boolean =>
+  identity.tenantId === tenantId &&
+  (userId === undefined ? identity.token?.tokenId === tokenId : identity.userId === userId);

@@ -1,0 +1,100 @@
+import { ChatError } from '../../protocol/index.js';
+import type { Clock, Timer } from '../clock.js';
+import type { Guest, Revocations } from '../session/revocations.js';
+import type { Identity } from '../session/identity.js';
+import type { Admission } from './admission.js';
+import type { Origin } from './audit-log.js';
+
+/** Timers count to this many milliseconds (25 days); a token may last longer. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+export interface ConnectionIdentityNeeds {
+  readonly admission: Admission;
+  readonly revocations: Pick<Revocations, 'watch'>;
+  readonly clock: Clock;
+  readonly authGraceMs: number;
+  /** Whether an identity may be here at all. @throws {ChatError} `forbidden` */
+  readonly mustFit: (identity: Identity) => void;
+}
+
+/** What becomes of an identity, for the connection that stands on it. */
+export interface IdentityListener {
+  /** It has ended: nothing private goes out, no command is served, until it is renewed. */
+  expired(): void;
+  /** It was renewed in place; whether that changes what it may do. */
+  renewed(isOther: boolean): void;
+  /** It has ended and was not renewed in time. */
+  lapsed(): void;
+  revoked(): void;
+}
+
+/** The identity of a socket over its life (CON-5): it expires, is renewed in place, is revoked. */
+export class ConnectionIdentity implements Guest {
+  #timer: Timer | null = null;
+  #isExpired = false;
+  readonly #unwatch: () => void;
+
+  constructor(
+    public identity: Identity,
+    private readonly origin: Origin,
+    private readonly needs: ConnectionIdentityNeeds,
+    private readonly listener: IdentityListener,
+  ) {
+    this.#unwatch = needs.revocations.watch(this);
+    this.#expireLater();
+  }
+
+  /** @throws {ChatError} `token_expired` */
+  mustStand(): void {
+    const { expiresAt } = this.identity;
+    if (this.#isExpired || (expiresAt !== null && expiresAt <= this.needs.clock.now()))
+      throw new ChatError('token_expired');
+  }
+
+  /**
+   * CON-5: a new token of the same user.
+   *
+   * @throws {ChatError} `forbidden` for one of somebody else, or that has no place here; what {@link Admission.admit} throws
+   */
+  async renew(token: string, claims: Readonly<Record<string, unknown>>): Promise<{ expiresAt: string | null }> {
+    const before = this.identity;
+    const renewed = await this.needs.admission.admit(this.origin, { token, claims });
+    if (renewed.userId !== before.userId || renewed.tenantId !== before.tenantId)
+      throw new ChatError('forbidden', 'The token is of another user.');
+    this.needs.mustFit(renewed);
+    this.identity = renewed;
+    this.#isExpired = false;
+    this.#expireLater();
+    this.listener.renewed(rightsOf(before) !== rightsOf(renewed));
+    return { expiresAt: renewed.expiresAt === null ? null : new Date(renewed.expiresAt).toISOString() };
+  }
+
+  revoked(): void {
+    this.listener.revoked();
+  }
+
+  /** The connection is gone. */
+  close(): void {
+    this.#timer?.cancel();
+    this.#unwatch();
+  }
+
+  #expireLater(): void {
+    const { clock, authGraceMs } = this.needs;
+    this.#timer?.cancel();
+    this.#timer = null;
+    const { expiresAt } = this.identity;
+    if (expiresAt === null) return;
+    const leftMs = Math.max(0, expiresAt - clock.now());
+    this.#timer = clock.after(Math.min(leftMs, MAX_TIMER_MS), () => {
+      if (clock.now() < expiresAt) return this.#expireLater();
+      this.#isExpired = true;
+      this.#timer = clock.after(authGraceMs, () => this.listener.lapsed());
+      this.listener.expired();
+    });
+  }
+}
+
+/** What decides over what an identity may do, beside who it is. */
+const rightsOf = ({ teamId, roles, assistants }: Identity): string =>
+  JSON.stringify([teamId, [...roles].sort(), assistants && [...assistants].sort()]);

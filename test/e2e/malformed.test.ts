@@ -1,0 +1,140 @@
+import fc from 'fast-check';
+import { describe, test } from 'vitest';
+import { agentCommands, commands } from '../../protocol/index.js';
+import { malformedOf, Written, type Facts } from './malformed-arguments.js';
+import {
+  AGENT_FACTS,
+  bindingsOf,
+  expectAnswer,
+  expectLetGo,
+  expectServedOrClosed,
+  FORMS,
+  Mallory,
+  PEOPLE_FACTS,
+  requestOf,
+} from './malformed-doors.js';
+import { GREETINGS, malformedBody, malformedConnection, malformedFrames } from './malformed-packets.js';
+import { besieged, expectAck } from './malformed-siege.js';
+
+/**
+ * What no client would send, drawn anew at each run from the command tables and the grammars below them: whoever adds a
+ * command has it here. FUZZ_SEED: the seed of a run that is to be had again.
+ */
+const seed = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+
+/** MALFORMED_TIMES: so many times the samples, for whoever looks for more than a change of today's may have broken. */
+const times = Number(process.env['MALFORMED_TIMES'] ?? 1);
+
+/**
+ * Not shrunk: the server has been through all that came before, and is not the same twice. Its error names the one sample
+ * that it is about; fast-check would print the whole draw.
+ */
+async function holds<T>(property: fc.IAsyncProperty<T>, samples: number): Promise<void> {
+  const {
+    failed,
+    errorInstance,
+    numRuns: done,
+  } = await fc.check(property, { seed, numRuns: samples * times, endOnFailure: true });
+  if (failed) throw new Error(`FUZZ_SEED=${seed}, run ${done}: ${String(errorInstance)}`, { cause: errorInstance });
+}
+
+const forms = fc.infiniteStream(
+  fc.oneof({ weight: 4, arbitrary: fc.constant('ack' as const) }, fc.constantFrom(...FORMS)),
+);
+
+const socketCommands = Object.entries(commands).flatMap(([name, { socket, args }]) => (socket ? [{ name, args }] : []));
+const ofAgents = Object.entries(agentCommands).map(([name, { args }]) => ({ name, args }));
+
+const shortened = (value: unknown): string => JSON.stringify(value).slice(0, 1500);
+
+describe(`malformed input, FUZZ_SEED=${seed}`, () => {
+  console.log(`FUZZ_SEED=${seed}`);
+
+  test.each([
+    ['people', '/' as const, socketCommands, PEOPLE_FACTS] as const,
+    ['agents', '/agents' as const, ofAgents, AGENT_FACTS] as const,
+  ])(
+    'CON-4, C07, C27, DAT-2, DAT-3: every command of %s answers whatever its arguments, while a stream of others runs without a gap; LIF-3: nothing of it is kept',
+    { timeout: 120_000 * times },
+    async (_who, namespace, table, names) => {
+      await besieged(async ({ url, expectAlive }) => {
+        const mallory = await Mallory.at(url, namespace);
+        const { door } = mallory;
+        for (const { name, args } of table) {
+          const property = fc.asyncProperty(malformedOf(args, names), forms, async (samples, form) => {
+            const facts: Facts = await (namespace === '/' ? mallory.ended() : mallory.running());
+            const asked = samples.map((sample) => {
+              const what = `${name}: ${shortened(sample)}`;
+              return { what, id: door.send(name, new Written(sample, facts).text, form.next().value) };
+            });
+            await door.answer(door.send('chat:get', '{}') as number, `chat:get after ${name}`);
+            await mallory.end(facts);
+            for (const { what, id } of asked) if (id !== null) expectAck(await door.answer(id, what), what);
+            door.forget();
+            expectAlive();
+          });
+          await holds(property, 6);
+        }
+        mallory.close();
+      });
+    },
+  );
+
+  test(
+    'C53, C27, DAT-2, DAT-3: every HTTP route answers whatever its arguments and its body as JSON, while a stream of others runs without a gap; LIF-3: nothing of it is kept',
+    { timeout: 120_000 * times },
+    async () => {
+      await besieged(async ({ url, expectAlive }) => {
+        const mallory = await Mallory.at(url, '/');
+        for (const { args, http } of bindingsOf(commands)) {
+          const bodies = fc.array(malformedBody, { minLength: 4, maxLength: 4 });
+          const property = fc.asyncProperty(malformedOf(args, PEOPLE_FACTS), bodies, async (samples, raw) => {
+            const facts = await mallory.ended();
+            const proper = requestOf(http, new Written({ value: facts, faults: [] }, facts), facts);
+            const requests = samples.map((sample) => requestOf(http, new Written(sample, facts), facts));
+            requests.push(...raw.map((body) => ({ ...proper, ...body })));
+            await Promise.all(requests.map((request) => expectAnswer(url, request)));
+            expectAlive();
+          });
+          await holds(property, 6);
+        }
+        mallory.close();
+      });
+    },
+  );
+
+  test(
+    'C07, C27, DAT-3: raw Engine.IO and Socket.IO packets end their own connection or nothing at all, while a stream of others runs without a gap; LIF-3: nothing of them is kept',
+    { timeout: 120_000 * times },
+    async () => {
+      await besieged(async ({ url, expectAlive }) => {
+        const sockets = fc.array(fc.tuple(fc.constantFrom(...GREETINGS), malformedFrames), {
+          minLength: 4,
+          maxLength: 4,
+        });
+        const property = fc.asyncProperty(sockets, async (drawn) => {
+          await Promise.all(drawn.map(([greeting, frames]) => expectServedOrClosed(url, greeting, frames)));
+          expectAlive();
+        });
+        await holds(property, 100);
+      });
+    },
+  );
+
+  test(
+    'C07, C53: bytes that are no request, half a handshake and frames that lie are answered below 500 and let go, while a stream of others runs without a gap; LIF-3: nothing of them is kept',
+    { timeout: 120_000 * times },
+    async () => {
+      await besieged(async ({ url, expectAlive }) => {
+        const property = fc.asyncProperty(
+          fc.array(malformedConnection, { minLength: 20, maxLength: 20 }),
+          async (connections) => {
+            await Promise.all(connections.map((connection) => expectLetGo(url, connection)));
+            expectAlive();
+          },
+        );
+        await holds(property, 80);
+      });
+    },
+  );
+});
