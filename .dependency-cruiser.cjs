@@ -151,6 +151,8 @@ module.exports = {
       foundation,
       '^protocol/',
       '^node_modules/zod/',
+      // Which names of networks there are is said by the library that reads them.
+      '^node_modules/(@types/)?proxy-addr/',
       '^(node:)?(path|url)$',
     ]),
     {

@@ -16,6 +16,12 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     options: [],
     load: async () => (await import('./migrate.js')).migrate,
   },
+  token: {
+    words: ['USER'],
+    summary: 'prints a token signed with AUTH_JWT_SECRET, for development',
+    options: ['team', 'tenant', 'roles', 'assistants', 'expires'],
+    load: async () => (await import('./token.js')).token,
+  },
   say: {
     words: ['CHAT', 'TEXT...'],
     summary: 'says something in a chat, new or old, and prints the answer as it comes',

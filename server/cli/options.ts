@@ -21,6 +21,11 @@ export const OPTIONS = {
     meaning: 'who you say you are, where the server does not ask (default local)',
   },
   assistant: { type: 'string', value: 'ID', meaning: 'who answers (the chat’s assistant; in a new chat echo)' },
+  team: { type: 'string', value: 'TEAM', meaning: 'the team that the token is of' },
+  tenant: { type: 'string', value: 'TENANT', meaning: 'the tenant that the token is of' },
+  roles: { type: 'string', value: 'ROLES', meaning: 'user, agent, admin, comma-separated (default user)' },
+  assistants: { type: 'string', value: 'IDS', meaning: 'what an agent may serve, comma-separated (default anything)' },
+  expires: { type: 'string', value: 'TIME', meaning: 'how long the token holds: 30s, 15m, 12h, 7d (default 12h)' },
   help: { type: 'boolean', short: 'h', meaning: 'shows this' },
   version: { type: 'boolean', short: 'v', meaning: 'shows the version' },
 } as const satisfies Record<string, Option>;

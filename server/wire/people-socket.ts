@@ -33,6 +33,8 @@ export class PeopleSocket {
   readonly outbox: Outbox;
   readonly #order = new CommandOrder();
   readonly #subscriptions = new Map<string, Subscription>();
+  /** Chats whose snapshot is being read. */
+  readonly #subscribing = new Set<string>();
   readonly #frame: FrameSize;
   readonly #standing: ConnectionIdentity;
   #isOpen = true;
@@ -136,18 +138,24 @@ export class PeopleSocket {
   /** Twice on one connection is one subscription (SUB-5): the same subscriber goes on from the new position. */
   async #subscribe(args: unknown): Promise<SubscribeResult> {
     const { chatId } = parse(commands['chat:subscribe'].args, args ?? {});
-    const subscriber = this.#subscriptions.get(chatId)?.subscriber ?? this.#subscriberOf(chatId);
-    this.#mustHaveRoomFor(chatId);
-    const { result, unsubscribe } = await this.needs.dispatch.subscribe(this.#caller, args, subscriber);
-    if (this.#isOpen) this.#subscriptions.set(chatId, { subscriber, unsubscribe });
-    else unsubscribe();
-    return result;
+    const held = this.#subscriptions.get(chatId);
+    if (!held) this.#mustHaveRoom();
+    this.#subscribing.add(chatId);
+    try {
+      const subscriber = held?.subscriber ?? this.#subscriberOf(chatId);
+      const { result, unsubscribe } = await this.needs.dispatch.subscribe(this.#caller, args, subscriber);
+      if (this.#isOpen) this.#subscriptions.set(chatId, { subscriber, unsubscribe });
+      else unsubscribe();
+      return result;
+    } finally {
+      this.#subscribing.delete(chatId);
+    }
   }
 
   /** @throws {ChatError} `rate_limited` */
-  #mustHaveRoomFor(chatId: string): void {
+  #mustHaveRoom(): void {
     const max = this.needs.maxSubscriptionsPerConnection;
-    if (this.#subscriptions.size < max || this.#subscriptions.has(chatId)) return;
+    if (this.#subscriptions.size + this.#subscribing.size < max) return;
     throw new ChatError('rate_limited', 'This connection follows as many chats as one may.', {
       details: { limit: 'maxSubscriptionsPerConnection', max },
       retryAfterMs: 1000,

@@ -34,7 +34,7 @@ async function plansOf(work: () => Promise<unknown>): Promise<Map<string, string
 }
 
 /** What may be walked through: lists that the statement itself has made. */
-const OWN_LISTS = /^SCAN (CONSTANT ROW|new|climb|\(subquery-\d+\))/;
+const OWN_LISTS = /^SCAN (CONSTANT ROW|new|climb|counted|\(subquery-\d+\))/;
 
 const scansIn = (plans: Map<string, string[]>): string[] =>
   [...plans].flatMap(([sql, lines]) =>
@@ -131,6 +131,14 @@ describe('query plans on SQLite', () => {
   const mine = { createdBy: 'alice' } as const;
   const team = { teamId: 'blue', share: 'team' } as const;
   const everyone = { public: true } as const;
+
+  it('the count of somebody’s chats walks through theirs only', async () => {
+    const plans = await plansOf(async () => {
+      await opened.store.countChats({ tenantId: 'acme', createdBy: 'alice' }, 10);
+      await opened.store.countChats({ tenantId: null, createdBy: 'alice' }, 10);
+    });
+    expect([scansIn(plans), sortsIn(plans), indexesIn(plans)]).toEqual([[], [], ['idx_chat_mine']]);
+  });
 
   it.each<[string, ChatFilter['anyOf'], string[]]>([
     ['mine', [mine], ['idx_chat_mine']],

@@ -3,6 +3,7 @@ import { behaviourContract } from './store/behaviour.js';
 import { chatListContract } from './store/chat-list.js';
 import { chatContract } from './store/chats.js';
 import { messageContract } from './store/messages.js';
+import { revocationContract } from './store/revocations.js';
 import { seedContract } from './store/seed.js';
 import { stepContract } from './store/steps.js';
 import { turnWriteContract } from './store/turn-writes.js';
@@ -35,6 +36,7 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
     turnContract(current);
     stepContract(current);
     turnWriteContract(current);
+    revocationContract(current);
     behaviourContract(current, open);
     seedContract(current);
   });

@@ -130,7 +130,7 @@ describe('requests in the log', () => {
     server.lines.length = 0;
     await server.request('POST', '/v1/chats?keywords=s3cret', {
       body: { assistantId: 'echo', title: 's3cret' },
-      headers: { authorization: 'Bearer s3cret', cookie: 's3cret', 'x-user-id': 's3cret' },
+      headers: { authorization: 'Bearer s3cret', cookie: 's3cret', 'x-user-id': 'ann' },
     });
     await server.request('GET', '/healthz');
     await server.request('GET', '/v1/nothing');

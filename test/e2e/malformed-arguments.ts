@@ -224,7 +224,7 @@ const MAX_SIZE = 1_900_000;
 const sizeOf = (faults: readonly Fault[]): number =>
   faults.reduce((bytes, { recipe }) => bytes + (recipe ? Buffer.byteLength(cook(recipe)) : 0), 0);
 
-/** For one command: a value for each kind of fault, and one with several. */
+/** For one command: a value without a fault, one for each kind of fault, and one with several. */
 export function malformedOf(args: z.ZodType, facts: readonly string[]): fc.Arbitrary<Malformed[]> {
   const value = valueOf(schemaOf(args), facts);
   const kinds = Object.values(FAULTS);
@@ -232,7 +232,8 @@ export function malformedOf(args: z.ZodType, facts: readonly string[]): fc.Arbit
   const several = fc
     .record({ value, faults: fc.array(fc.oneof(...kinds), { minLength: 2, maxLength: 4 }) })
     .filter(({ faults }) => sizeOf(faults) < MAX_SIZE);
-  return fc.tuple(...one, several);
+  const none = fc.record({ value, faults: fc.constant([]) });
+  return fc.tuple(none, ...one, several);
 }
 
 type Place = { readonly parent: Record<string, unknown>; readonly key: string };

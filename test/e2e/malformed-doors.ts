@@ -15,7 +15,7 @@ import { Person } from '../harness/person.js';
 import { RawSocket } from '../harness/raw-socket.js';
 import { until } from '../harness/until.js';
 import type { Facts, Written } from './malformed-arguments.js';
-import type { Connection, Frames } from './malformed-packets.js';
+import type { Connection, Frames, Greeting } from './malformed-packets.js';
 import { expectRefusal } from './malformed-siege.js';
 import { headersOf } from './request-as.js';
 
@@ -119,7 +119,7 @@ export class Mallory {
     const messageId = uid('m');
     const ops = [{ op: 'send', messageId, type: 'text', props: { content: 'x', rows: [{ text: '' }] } }];
     await this.door.ask('turn:push', { requestId, attempt, stackId, seq: 1, ops });
-    return { chatId, requestId, attempt, stackId, messageId, seq: 2, agentId, assistantId: 'echo' };
+    return { chatId, requestId, attempt, stackId, messageId, seq: 2, agentId, assistantId: 'hostile' };
   }
 
   /** Ends the turn, and with it whatever waits for it: an answer that has not come by then is one that never comes. */
@@ -231,19 +231,21 @@ export async function expectAnswer(url: string, { method, path, headers, body }:
 const PROBE = 987_654;
 
 /** A WebSocket that is sent frames as they are; afterwards it is closed, or it is served as if nothing had been. */
-export async function expectServedOrClosed(url: string, greeting: readonly string[], frames: Frames): Promise<void> {
+export async function expectServedOrClosed(url: string, { joins, isPatient }: Greeting, frames: Frames): Promise<void> {
   const raw = await RawSocket.open(url, null);
-  for (const hello of greeting) raw.send(hello);
+  for (const join of joins) raw.send(join);
+  const hellos = (): number => raw.packets.filter((packet) => packet.includes('["hello"')).length;
+  if (isPatient) await until(() => hellos() === joins.length, 'hello');
   for (const [frame, times] of frames)
     for (let count = 0; count < times && raw.closed === null; count++) raw.send(frame);
-  // Joining again is an offence itself, so that whoever is silent is asked in each of the ways there are.
-  const namespace = greeting[0]?.startsWith('40/agents') ? '/agents,' : '';
-  raw.send(greeting.length === 0 ? '40{}' : `42${namespace}${PROBE}["chat:get",{}]`);
-  const isServed = (packet: string): boolean =>
-    greeting.length === 0 ? /^[04]/.test(packet) : packet.startsWith(`3${namespace}${PROBE}[`);
+  const namespace = joins[0]?.startsWith('40/agents') ? '/agents,' : '';
+  // Whoever has not joined does so now: joining twice would be an offence of its own.
+  raw.send(joins.length === 0 ? '40{}' : `42${namespace}${PROBE}["chat:get",{}]`);
+  const isAnswer = (packet: string): boolean =>
+    joins.length === 0 ? /^[04]/.test(packet) : packet.startsWith(`3${namespace}${PROBE}[`);
   try {
     await until(
-      () => raw.closed !== null || raw.packets.some(isServed),
+      () => raw.closed !== null || raw.packets.some(isAnswer),
       `an end or an answer after ${described(frames)}`,
     );
   } finally {

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
+import { agentCommands, commands } from '../../protocol/index.js';
 
 /** A document cut off anywhere. */
 const cutJson = fc
@@ -84,11 +85,17 @@ const COUNTS = [
   '1',
 ];
 
+const NAMES = [...Object.keys(commands), ...Object.keys(agentCommands), 'hello', 'turn:assigned', 'goaway'];
 const PAYLOADS = fc.oneof(
   fc.json(),
   cutJson,
   fc.string({ unit: 'binary', maxLength: 40 }),
-  fc.tuple(fc.string({ maxLength: 8 }), fc.json()).map(([name, json]) => `[${JSON.stringify(name)},${json}]`),
+  {
+    weight: 30,
+    arbitrary: fc
+      .tuple(fc.oneof(fc.constantFrom(...NAMES), fc.string({ unit: 'binary', maxLength: 8 })), fc.array(fc.json()))
+      .map(([name, jsons]) => `[${[JSON.stringify(name), ...jsons].join(',')}]`),
+  },
   fc.constantFrom(
     ...[
       '["disconnect"]',
@@ -120,18 +127,22 @@ const PAYLOADS = fc.oneof(
     .map(({ levels, name }) => `["${name}",${'['.repeat(levels)}${']'.repeat(levels)},{"_placeholder":true,"num":0}]`),
 );
 
+/** A text that is right more often than one of those that are not: what is wrong everywhere is refused at its first letter. */
+const mostly = (right: readonly string[], wrong: readonly string[]): fc.Arbitrary<string> =>
+  fc.oneof({ weight: 15, arbitrary: fc.constantFrom(...right) }, fc.constantFrom(...wrong));
+
 const socketIoPacket = fc
   .tuple(
-    fc.constantFrom(...'0012222223344555566789x'),
-    fc.oneof({ weight: 3, arbitrary: fc.constant('') }, fc.constantFrom(...COUNTS)),
-    fc.oneof({ weight: 3, arbitrary: fc.constant('') }, fc.constantFrom(...NAMESPACES)),
-    fc.constantFrom(...ACK_IDS),
+    mostly(['2', '2', '2', '3'], [...'01345678x']),
+    mostly([''], COUNTS),
+    mostly(['', '', '', '/agents,'], NAMESPACES),
+    mostly(['', '7', '8'], ACK_IDS),
     PAYLOADS,
   )
   .map((parts) => `4${parts.join('')}`);
 
 const small = fc.oneof(
-  { weight: 6, arbitrary: socketIoPacket },
+  { weight: 40, arbitrary: socketIoPacket },
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc
     .tuple(fc.constantFrom(...'0123456789b'), fc.string({ unit: 'binary', maxLength: 20 }))
@@ -151,7 +162,7 @@ const large = fc.oneof(
 
 export const malformedFrames: fc.Arbitrary<Frames> = fc.array(
   fc.oneof(
-    { weight: 12, arbitrary: fc.tuple(small, fc.constant(1)) },
+    { weight: 16, arbitrary: fc.tuple(small, fc.constant(1)) },
     { weight: 1, arbitrary: fc.tuple(large, fc.constant(1)) },
     // Many of one kind: pings, answers to nothing, joins and leaves, events that nobody knows, attachments of nothing.
     {
@@ -174,15 +185,28 @@ export const malformedFrames: fc.Arbitrary<Frames> = fc.array(
       ),
     },
   ),
-  { minLength: 1, maxLength: 6 },
+  { minLength: 1, maxLength: 4 },
 );
 
-/** What is said before: nothing, to people's namespace, to agents', or to both. */
-export const GREETINGS: readonly (readonly string[])[] = [[], ['40{}'], ['40/agents,{}'], ['40{}', '40/agents,{}']];
+/** What is said before: nothing, to people's namespace, to agents', or to both; and whether its answer is waited for. */
+export const greeting = fc.record({
+  joins: fc.constantFrom<readonly string[]>(
+    [],
+    ['40{}'],
+    ['40/agents,{}'],
+    ['40{}', '40/agents,{}'],
+    ['40{}', '40/agents,{}'],
+  ),
+  isPatient: fc.oneof({ weight: 5, arbitrary: fc.constant(true) }, fc.constant(false)),
+});
+export type Greeting = typeof greeting extends fc.Arbitrary<infer T> ? T : never;
 
 /** Bytes on a TCP connection; times as in {@link Frames}. */
 const line = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 60 }),
+  fc
+    .tuple(fc.stringMatching(/^[a-z-]{1,20}$/), fc.string({ maxLength: 60 }))
+    .map(([name, value]) => `${name}: ${value}`),
   fc.constantFrom(
     ...[
       'host: x',
@@ -263,33 +287,16 @@ const target = fc.oneof(
 );
 const head = fc
   .record({
-    method: fc.constantFrom(
-      'GET',
-      'POST',
-      'DELETE',
-      'PATCH',
-      'HEAD',
-      'OPTIONS',
-      'CONNECT',
-      'TRACE',
-      'PRI',
-      'get',
-      'G\u0000T',
-      '',
+    method: mostly(
+      ['GET', 'GET', 'POST', 'PATCH'],
+      ['GET', 'POST', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS', 'CONNECT', 'TRACE', 'PRI', 'get', 'G\u0000T', ''],
     ),
     target,
-    version: fc.constantFrom(
-      'HTTP/1.1',
-      'HTTP/1.1',
-      'HTTP/1.1',
-      'HTTP/1.0',
-      'HTTP/2.0',
-      'HTTP/9.9',
-      'http/1.1',
-      '',
-      'RTSP/1.0',
+    version: mostly(
+      ['HTTP/1.1'],
+      ['HTTP/1.1', 'HTTP/1.1', 'HTTP/1.1', 'HTTP/1.0', 'HTTP/2.0', 'HTTP/9.9', 'http/1.1', '', 'RTSP/1.0'],
     ),
-    lines: fc.array(line, { maxLength: 6 }),
+    lines: fc.array(line, { maxLength: 3 }),
     end: fc.constantFrom('\r\n\r\n', '\r\n\r\n', '\n\n', '\r\n', ''),
     body: fc.oneof(
       fc.constant(''),

@@ -49,7 +49,7 @@ export async function besieged(attack: (siege: Siege) => Promise<void>): Promise
   const { url, pid } = server;
   const expectAlive = (): void => {
     expect(server.output, 'what the server says').not.toMatch(
-      /unhandled|uncaught|heap|MaxListenersX|RangeError|TypeError|"level":[56]0/i,
+      /unhandled|uncaught|heap|MaxListeners|RangeError|TypeError|"level":[56]0/i,
     );
     // Signal 0 asks whether the process is there.
     expect(process.kill(pid, 0), 'the process is there').toBe(true);

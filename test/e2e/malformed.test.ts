@@ -13,7 +13,7 @@ import {
   PEOPLE_FACTS,
   requestOf,
 } from './malformed-doors.js';
-import { GREETINGS, malformedBody, malformedConnection, malformedFrames } from './malformed-packets.js';
+import { greeting, malformedBody, malformedConnection, malformedFrames } from './malformed-packets.js';
 import { besieged, expectAck } from './malformed-siege.js';
 
 /**
@@ -38,9 +38,7 @@ async function holds<T>(property: fc.IAsyncProperty<T>, samples: number): Promis
   if (failed) throw new Error(`FUZZ_SEED=${seed}, run ${done}: ${String(errorInstance)}`, { cause: errorInstance });
 }
 
-const forms = fc.infiniteStream(
-  fc.oneof({ weight: 4, arbitrary: fc.constant('ack' as const) }, fc.constantFrom(...FORMS)),
-);
+const form = fc.oneof({ weight: 4, arbitrary: fc.constant('ack' as const) }, fc.constantFrom(...FORMS));
 
 const socketCommands = Object.entries(commands).flatMap(([name, { socket, args }]) => (socket ? [{ name, args }] : []));
 const ofAgents = Object.entries(agentCommands).map(([name, { args }]) => ({ name, args }));
@@ -61,11 +59,14 @@ describe(`malformed input, FUZZ_SEED=${seed}`, () => {
         const mallory = await Mallory.at(url, namespace);
         const { door } = mallory;
         for (const { name, args } of table) {
-          const property = fc.asyncProperty(malformedOf(args, names), forms, async (samples, form) => {
+          const asSent = malformedOf(args, names).chain((samples) =>
+            fc.tuple(...samples.map((sample) => fc.record({ sample: fc.constant(sample), form }))),
+          );
+          const property = fc.asyncProperty(asSent, async (events) => {
             const facts: Facts = await (namespace === '/' ? mallory.ended() : mallory.running());
-            const asked = samples.map((sample) => {
+            const asked = events.map(({ sample, form }) => {
               const what = `${name}: ${shortened(sample)}`;
-              return { what, id: door.send(name, new Written(sample, facts).text, form.next().value) };
+              return { what, id: door.send(name, new Written(sample, facts).text, form) };
             });
             await door.answer(door.send('chat:get', '{}') as number, `chat:get after ${name}`);
             await mallory.end(facts);
@@ -108,12 +109,12 @@ describe(`malformed input, FUZZ_SEED=${seed}`, () => {
     { timeout: 120_000 * times },
     async () => {
       await besieged(async ({ url, expectAlive }) => {
-        const sockets = fc.array(fc.tuple(fc.constantFrom(...GREETINGS), malformedFrames), {
+        const sockets = fc.array(fc.tuple(greeting, malformedFrames), {
           minLength: 4,
           maxLength: 4,
         });
         const property = fc.asyncProperty(sockets, async (drawn) => {
-          await Promise.all(drawn.map(([greeting, frames]) => expectServedOrClosed(url, greeting, frames)));
+          await Promise.all(drawn.map(([greeted, frames]) => expectServedOrClosed(url, greeted, frames)));
           expectAlive();
         });
         await holds(property, 100);

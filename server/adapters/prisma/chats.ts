@@ -82,11 +82,6 @@ async function mark(sql: Sql, table: string, rows: readonly SqlRow[], time: stri
   for (const { id } of rows) await sql.run(`UPDATE ${table} SET deleted_at = ? WHERE id = ?`, [time, id as number]);
 }
 
-export async function countChats(database: Database, owner: ChatOwner, atMost: number): Promise<number> {
-  const where = { ...owner, deletedAt: null };
-  return database.read((client) => client.agentChat.count({ where, take: atMost }));
-}
-
 /** One more than the highest sequence that was ever given in the chat. */
 export async function nextSequence(database: Database, chatId: string): Promise<number> {
   const row = await database.read((client) =>
@@ -137,6 +132,23 @@ export async function listChats(database: Database, filter: ChatFilter): Promise
     const total = Number(counted[0].total);
     return { data: rows.map(chatOf), page, pageSize, pageCount: Math.max(1, Math.ceil(total / pageSize)), total };
   });
+}
+
+/** Prisma's own `count` with a bound sorts all that it counts. */
+export async function countChats(
+  database: Database,
+  { tenantId, createdBy }: ChatOwner,
+  atMost: number,
+): Promise<number> {
+  const [where, values] = scopeOf({ createdBy }, tenantId);
+  const counted = await database.read((client) =>
+    client.$queryRawUnsafe<[{ total: bigint | number }]>(
+      `SELECT count(*) AS total FROM (SELECT 1 FROM agent_chat WHERE ${where} AND deleted_at IS NULL LIMIT ?) AS counted`,
+      ...values,
+      atMost,
+    ),
+  );
+  return Number(counted[0].total);
 }
 
 function conditionsOf(filter: ChatFilter): { where: string; args: SqlValue[] } {

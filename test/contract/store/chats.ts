@@ -52,6 +52,17 @@ export function chatContract(open: () => StoreUnderTest): void {
       expect(await store().isChatIdTaken(anId('chat'))).toBe(false);
     });
 
+    it('counts the chats that somebody has created and not deleted, up to a bound', async () => {
+      const createdBy = anId('user');
+      const count = (tenantId: string | null, atMost: number) => store().countChats({ tenantId, createdBy }, atMost);
+      expect(await count(null, 10)).toBe(0);
+      const chats = await Promise.all(Array.from({ length: 3 }, () => stored(store(), { createdBy })));
+      await stored(store(), { createdBy, tenantId: 'acme' });
+      expect([await count(null, 10), await count('acme', 10), await count(null, 2)]).toEqual([3, 1, 2]);
+      await store().deleteChat(chats[0]!.chatId, at(1));
+      expect(await count(null, 10)).toBe(2);
+    });
+
     it('seed 48: an unknown or deleted chat is null', async () => {
       expect(await store().getChat(anId('chat'))).toBeNull();
       const chat = await stored(store());
