@@ -35,12 +35,13 @@ function peoplesCommands(): string {
 
 function agentsCommands(): string {
   return table(
-    ['command', 'arguments', 'data', 'what it does'],
-    Object.entries(agentCommands).map(([name, { args, result, summary }]) => [
+    ['command', 'arguments', 'data', 'right', 'what it does'],
+    Object.entries(agentCommands).map(([name, { args, result, right, summary }]) => [
       code(name),
       // One by one by their own schema, so that a refusal can name the index: the arguments' schema does not look.
       code(shapeText(args, 'input').replace('ops: any JSON[]', 'ops: Op[]')),
       code(shapeText(result, 'output')),
+      right,
       summary,
     ]),
   );

@@ -15,7 +15,7 @@ export interface Identity {
 }
 
 /** What revocation goes by. */
-export interface TokenFacts {
+interface TokenFacts {
   /** The claim `jti`; null: it has none. */
   readonly tokenId: string | null;
   /** The claim `iat`, milliseconds since 1970; null: it does not say. */
