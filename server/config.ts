@@ -139,7 +139,7 @@ const settings = z.object({
   MAX_SUBSCRIPTIONS_PER_CONNECTION: whole(1_000, 'Chats that one connection may follow.'),
   MAX_CHATS_PER_USER: whole(100_000, 'Chats that one user may have created and not deleted.'),
   RATE_LIMIT_PER_SECOND: rate(100, 'Commands per second and user; bursts of ten times as many.'),
-  RATE_LIMIT_BYTES_PER_SECOND: rate(16 * MiB, 'Bytes per second that one user may send; bursts of ten times as many.'),
+  RATE_LIMIT_BYTES_PER_SECOND: rate(8 * MiB, 'Bytes per second that one user may send; bursts of ten times as many.'),
   RATE_LIMIT_PER_ADDRESS: rate(
     100,
     'Failed attempts per second and address to say who one is; bursts of ten times as many.',

@@ -32,6 +32,7 @@ export interface IdentityListener {
 export class ConnectionIdentity implements Guest {
   #timer: Timer | null = null;
   #isExpired = false;
+  #isClosed = false;
   readonly #unwatch: () => void;
 
   constructor(
@@ -75,6 +76,7 @@ export class ConnectionIdentity implements Guest {
 
   /** The connection is gone. */
   close(): void {
+    this.#isClosed = true;
     this.#timer?.cancel();
     this.#unwatch();
   }
@@ -83,6 +85,8 @@ export class ConnectionIdentity implements Guest {
     const { clock, authGraceMs } = this.needs;
     this.#timer?.cancel();
     this.#timer = null;
+    // It may have gone while a new token was looked at.
+    if (this.#isClosed) return;
     const { expiresAt } = this.identity;
     if (expiresAt === null) return;
     const leftMs = Math.max(0, expiresAt - clock.now());

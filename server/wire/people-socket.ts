@@ -83,28 +83,39 @@ export class PeopleSocket {
     sayGoaway(this.socket, { code, ...body }, this.needs.clock);
   }
 
+  /**
+   * A command is counted when it comes and not when its time has come: so what waits for its time is bounded by what may
+   * come at all. A refusal is told at once, and nothing of it waits.
+   */
   #take(event: readonly unknown[]): void {
-    const command = socketCommand(event);
-    try {
+    const { name, args, ack } = socketCommand(event);
+    let waiting: { readonly args: unknown } | null = { args };
+    const refuse = (error: unknown): void => {
+      waiting = null;
+      ack(refusal(asChatError(error, this.needs.log, { connectionId: this.socket.id, command: name })));
+      this.outbox.check();
+    };
+    const counted = this.#count(this.#frame.of(event)).then(() => {
       this.#frame.check(event);
-      if (!isCommand(command.name))
-        throw new ChatError('bad_request', 'There is no such command.', { details: { path: 'command' } });
-    } catch (error) {
-      command.ack(refusal(asChatError(error, this.needs.log, { connectionId: this.socket.id })));
-      return;
-    }
-    const name: CommandName = command.name;
-    this.#order.run(chatOf(name, command.args), async () => {
+      return commandNamed(name);
+    });
+    counted.catch(refuse);
+    this.#order.run(chatOf(name, args), async () => {
       try {
-        const { identity, needs } = { identity: this.#standing.identity, needs: this.needs };
-        await needs.rateLimit.command(identity);
-        await needs.rateLimit.bytes(identity, this.#frame.of(event));
-        command.ack({ ok: true, data: await this.#run(name, command.args) });
+        const command = await counted;
+        if (waiting) ack({ ok: true, data: await this.#run(command, waiting.args) });
       } catch (error) {
-        command.ack(refusal(asChatError(error, this.needs.log, { connectionId: this.socket.id, command: name })));
+        if (waiting) refuse(error);
       }
       this.outbox.check();
     });
+  }
+
+  /** @throws {ChatError} `rate_limited` */
+  async #count(bytes: number): Promise<void> {
+    const { rateLimit } = this.needs;
+    await rateLimit.command(this.#standing.identity);
+    await rateLimit.bytes(this.#standing.identity, bytes);
   }
 
   get #caller(): Caller {
@@ -199,11 +210,15 @@ export class PeopleSocket {
   }
 }
 
-const isCommand = (name: string): name is CommandName =>
-  Object.hasOwn(commands, name) && commands[name as CommandName].socket;
+/** @throws {ChatError} `bad_request` */
+function commandNamed(name: string): CommandName {
+  if (!Object.hasOwn(commands, name) || !commands[name as CommandName].socket)
+    throw new ChatError('bad_request', 'There is no such command.', { details: { path: 'command' } });
+  return name as CommandName;
+}
 
 /** The chat whose commands this one keeps in order with; null: it may be about any chat. */
-function chatOf(name: CommandName, args: unknown): string | null {
+function chatOf(name: string, args: unknown): string | null {
   if (name === 'chat:list' || name === 'auth:refresh') return `command ${name}`;
   const chatId = args !== null && typeof args === 'object' ? (args as { chatId?: unknown }).chatId : undefined;
   return typeof chatId === 'string' ? chatId : null;

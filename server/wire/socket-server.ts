@@ -99,11 +99,20 @@ function serve(
 ): void {
   const { metrics, connectionLimit, revocations, clock, log } = needs;
   namespace.use((socket, next) => {
+    const refuse = (thrown: unknown): void => {
+      const error = asChatError(thrown, log, { namespace: name });
+      next(Object.assign(new Error(error.code), { data: error.body() }));
+    };
+    try {
+      vestibule.ask(socket.conn, name);
+    } catch (error) {
+      return refuse(error);
+    }
     admit(socket, needs, name).then(
       () => next(),
-      (thrown: unknown) => {
-        const error = asChatError(thrown, log, { namespace: name });
-        next(Object.assign(new Error(error.code), { data: error.body() }));
+      (error: unknown) => {
+        vestibule.refuse(socket.conn, name);
+        refuse(error);
       },
     );
   });
@@ -125,7 +134,7 @@ function serve(
       log.info({ ...ids, reason }, 'disconnected');
       release();
       metrics.connections.dec({ namespace: name });
-      vestibule.part(socket.conn);
+      vestibule.part(socket.conn, name);
     });
     begin(socket, identity, origin);
   });

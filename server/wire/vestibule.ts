@@ -1,5 +1,5 @@
-import type { EngineConnection } from './tcp-of.js';
-import { tcpOf } from './tcp-of.js';
+import { ChatError } from '../../protocol/index.js';
+import { tcpOf, type EngineConnection } from './tcp-of.js';
 
 /** The head of the handshake and a token fit in; a flood of bytes from somebody unknown does not. */
 const MAX_BYTES = 64 * 1024;
@@ -12,8 +12,8 @@ const MAX_BYTES = 64 * 1024;
 export class Vestibule {
   readonly #counts = new Map<string, number>();
   readonly #leave = new WeakMap<EngineConnection, () => void>();
-  /** In how many namespaces a connection is. */
-  readonly #joined = new WeakMap<EngineConnection, number>();
+  /** The namespaces that a connection is in, or is about to join. */
+  readonly #namespaces = new WeakMap<EngineConnection, Set<string>>();
 
   constructor(private readonly maxPerAddress: number) {}
 
@@ -47,15 +47,31 @@ export class Vestibule {
     connection.once('close', leave);
   }
 
-  /** It is known who it is, in one more namespace. */
-  join(connection: EngineConnection): void {
-    this.#leave.get(connection)?.();
-    this.#joined.set(connection, (this.#joined.get(connection) ?? 0) + 1);
+  /**
+   * It asks to join a namespace. Socket.IO itself lets one connection join as often as it asks before the first time is
+   * through, and each would be a person.
+   *
+   * @throws {ChatError} `conflict` where it is in there, or has asked already
+   */
+  ask(connection: EngineConnection, namespace: string): void {
+    const namespaces = this.#namespaces.get(connection) ?? new Set();
+    if (namespaces.has(namespace)) throw new ChatError('conflict', 'This connection is in the namespace already.');
+    this.#namespaces.set(connection, namespaces.add(namespace));
   }
 
-  part(connection: EngineConnection): void {
-    const left = (this.#joined.get(connection) ?? 1) - 1;
-    this.#joined.set(connection, left);
-    if (left === 0) connection.close();
+  /** It may not join. It stays here, and may ask again. */
+  refuse(connection: EngineConnection, namespace: string): void {
+    this.#namespaces.get(connection)?.delete(namespace);
+  }
+
+  /** It is known who it is. */
+  join(connection: EngineConnection): void {
+    this.#leave.get(connection)?.();
+  }
+
+  part(connection: EngineConnection, namespace: string): void {
+    const namespaces = this.#namespaces.get(connection);
+    namespaces?.delete(namespace);
+    if (namespaces?.size === 0) connection.close();
   }
 }

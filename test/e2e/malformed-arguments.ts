@@ -9,7 +9,7 @@ import { op } from '../../protocol/index.js';
  */
 
 /** `head unit×times middle close×times tail`; in a unit `#` is the number of the repetition. */
-export interface Recipe {
+interface Recipe {
   readonly head?: string;
   readonly unit?: string;
   readonly times?: number;
@@ -18,7 +18,7 @@ export interface Recipe {
   readonly tail?: string;
 }
 
-export function cook({ head = '', unit = '', times = 0, middle = '', close = '', tail = '' }: Recipe): string {
+function cook({ head = '', unit = '', times = 0, middle = '', close = '', tail = '' }: Recipe): string {
   const units = unit.includes('#')
     ? Array.from({ length: times }, (_, index) => unit.replaceAll('#', String(index))).join('')
     : unit.repeat(times);
@@ -33,7 +33,7 @@ interface Fault {
   readonly recipe: Recipe | null;
 }
 
-export interface Malformed {
+interface Malformed {
   /** With the names of {@link Facts} in their places. */
   readonly value: unknown;
   readonly faults: readonly Fault[];
@@ -45,13 +45,13 @@ export type Facts = Readonly<Record<string, string | number>>;
 type Schema = z.core.JSONSchema.BaseSchema;
 type Node = Schema | boolean | undefined;
 
-export const schemaOf = (args: z.ZodType): Schema => z.toJSONSchema(args, { io: 'input', unrepresentable: 'any' });
+const schemaOf = (args: z.ZodType): Schema => z.toJSONSchema(args, { io: 'input', unrepresentable: 'any' });
 
 /** What the tables leave open, because it is looked at one by one. */
 const INNER: Readonly<Record<string, Schema>> = { ops: schemaOf(z.array(op)) };
 
 /** A value that the schema takes, as far as JSON Schema can say that; `name` is that of the argument. */
-export function valueOf(node: Node, facts: readonly string[], name = ''): fc.Arbitrary<unknown> {
+function valueOf(node: Node, facts: readonly string[], name = ''): fc.Arbitrary<unknown> {
   const made = madeOf(INNER[name] && node !== INNER[name] ? INNER[name] : node, facts, name);
   return facts.includes(name) ? fc.oneof({ weight: 3, arbitrary: fc.constant(`@${name}`) }, made) : made;
 }

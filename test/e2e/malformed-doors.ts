@@ -1,6 +1,7 @@
 import { Agent as KeepAlive, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { expect } from 'vitest';
+import * as z from 'zod';
 import {
   ERRORS,
   type Ack,
@@ -20,7 +21,7 @@ import { expectRefusal } from './malformed-siege.js';
 import { headersOf } from './request-as.js';
 
 /** In a tenant of their own, so that even an admin's command that is taken has nobody else to meet. */
-export const MALLORY = { userId: 'mallory', tenantId: 'elsewhere', roles: ['user', 'agent', 'admin'] };
+const MALLORY = { userId: 'mallory', tenantId: 'elsewhere', roles: ['user', 'agent', 'admin'] };
 
 /** Names of arguments for which there is something real. */
 export const PEOPLE_FACTS = ['chatId', 'requestId', 'messageId', 'stackId', 'epoch', 'assistantId'];
@@ -133,7 +134,7 @@ export class Mallory {
   }
 }
 
-export interface Asked {
+interface Asked {
   readonly method: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -144,7 +145,7 @@ export interface Asked {
 const MAX_TARGET = 12_000;
 
 /** The request that stands for arguments, as far as they can be said in one (request-as.ts, for what is faulty). */
-export function requestOf({ method, path }: HttpBinding<never>, written: Written, facts: Facts): Asked {
+export function requestOf({ method, path }: Route['http'], written: Written, facts: Facts): Asked {
   const members = written.members();
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name as string);
   const said = (json: string): string => encodeURIComponent(Buffer.from(plainOf(json).slice(0, 20_000)).toString());
@@ -179,14 +180,48 @@ function plainOf(json: string): string {
   }
 }
 
-/** A binding of the table whose method and path are what counts. */
-export const bindingsOf = (table: Readonly<Record<string, CommandSpec>>) =>
-  Object.entries(table).flatMap(([name, { http, args }]) => (http ? [{ name, args, http }] : []));
+/** What the routes of the table answer with, and what a stream does. */
+const JSON_TYPE = 'application/json';
+const STREAM_TYPE = 'text/event-stream';
+
+interface Route {
+  readonly args: z.ZodType;
+  readonly http: Pick<HttpBinding<never>, 'method' | 'path'>;
+  /** Of its success. */
+  readonly type: string;
+}
+
+export const routesOf = (table: Readonly<Record<string, CommandSpec>>): Route[] =>
+  Object.values(table).flatMap(({ http, args }) => (http ? [{ args, http, type: JSON_TYPE }] : []));
+
+/** The routes that the server describes beside those of the table; of their arguments only the names are taken. */
+export async function routesBeside(url: string, routes: readonly Route[]): Promise<Route[]> {
+  type Operation = { parameters?: { name: string }[]; responses: Record<string, { content?: object }> };
+  const document = (await (await fetch(`${url}/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, Operation>>;
+  };
+  const known = new Set(routes.map(({ http }) => `${http.method} ${http.path}`));
+  const all = Object.entries(document.paths).flatMap(([template, operations]) =>
+    Object.entries(operations).map(([method, { parameters = [], responses }]): Route => {
+      const names = parameters.map(({ name }) => [name, z.unknown()] as const);
+      return {
+        args: z.object(Object.fromEntries(names)),
+        http: { method: method as 'get', path: template.replace(/\{(\w+)\}/g, ':$1') },
+        type: Object.keys(responses['200']?.content ?? {})[0] ?? JSON_TYPE,
+      };
+    }),
+  );
+  return all.filter(({ http }) => !known.has(`${http.method} ${http.path}`));
+}
 
 const keepAlive = new KeepAlive({ keepAlive: true, maxSockets: 8 });
 
 /** Sends it, and fails where the answer is none that this server may give. */
-export async function expectAnswer(url: string, { method, path, headers, body }: Asked): Promise<void> {
+export async function expectAnswer(
+  url: string,
+  { method, path, headers, body }: Asked,
+  successType = JSON_TYPE,
+): Promise<void> {
   const what = `${method} ${path.slice(0, 200)} ${body?.toString('latin1').slice(0, 300) ?? ''}`;
   const { status, type, text } = await new Promise<{ status: number; type: string; text: string }>(
     (resolve, reject) => {
@@ -204,7 +239,7 @@ export async function expectAnswer(url: string, { method, path, headers, body }:
           const type = response.headers['content-type'] ?? '';
           const done = (text: string) => resolve({ status: response.statusCode ?? 0, type, text });
           // A stream has no end of its own.
-          if (type.startsWith('text/event-stream')) {
+          if (type.startsWith(STREAM_TYPE)) {
             response.destroy();
             return done('{}');
           }
@@ -221,9 +256,11 @@ export async function expectAnswer(url: string, { method, path, headers, body }:
   );
   expect(status, what).toBeLessThan(500);
   expect(status, what).toBeGreaterThanOrEqual(200);
-  expect(type, what).toMatch(/^(application\/json|text\/event-stream)/);
+  const isRefused = status >= 400;
+  expect(type.split(';')[0], what).toBe(isRefused ? JSON_TYPE : successType);
+  if (!isRefused && successType !== JSON_TYPE) return;
   const said = JSON.parse(text) as { error?: ErrorBody };
-  if (status < 400) return;
+  if (!isRefused) return;
   expectRefusal(said.error as ErrorBody, what);
   expect(ERRORS[(said.error as ErrorBody).code].status, what).toBe(status);
 }

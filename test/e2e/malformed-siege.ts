@@ -32,7 +32,7 @@ const EMPTY = [
   .map((name) => `turnstream_${name}`);
 
 /** A server in a small heap that is sent what it should not be, while an agent streams to a person, word by word. */
-export interface Siege {
+interface Siege {
   readonly url: string;
   /** Fails where the server is another than at the beginning, or none, or has said what no input may make it say. */
   readonly expectAlive: () => void;

@@ -4,7 +4,6 @@ import { agentCommands, commands } from '../../protocol/index.js';
 import { malformedOf, Written, type Facts } from './malformed-arguments.js';
 import {
   AGENT_FACTS,
-  bindingsOf,
   expectAnswer,
   expectLetGo,
   expectServedOrClosed,
@@ -12,6 +11,8 @@ import {
   Mallory,
   PEOPLE_FACTS,
   requestOf,
+  routesBeside,
+  routesOf,
 } from './malformed-doors.js';
 import { greeting, malformedBody, malformedConnection, malformedFrames } from './malformed-packets.js';
 import { besieged, expectAck } from './malformed-siege.js';
@@ -30,12 +31,9 @@ const times = Number(process.env['MALFORMED_TIMES'] ?? 1);
  * that it is about; fast-check would print the whole draw.
  */
 async function holds<T>(property: fc.IAsyncProperty<T>, samples: number): Promise<void> {
-  const {
-    failed,
-    errorInstance,
-    numRuns: done,
-  } = await fc.check(property, { seed, numRuns: samples * times, endOnFailure: true });
-  if (failed) throw new Error(`FUZZ_SEED=${seed}, run ${done}: ${String(errorInstance)}`, { cause: errorInstance });
+  const run = await fc.check(property, { seed, numRuns: samples * times, endOnFailure: true });
+  const { errorInstance: cause } = run;
+  if (run.failed) throw new Error(`FUZZ_SEED=${seed}, run ${run.numRuns}: ${String(cause)}`, { cause });
 }
 
 const form = fc.oneof({ weight: 4, arbitrary: fc.constant('ack' as const) }, fc.constantFrom(...FORMS));
@@ -87,14 +85,15 @@ describe(`malformed input, FUZZ_SEED=${seed}`, () => {
     async () => {
       await besieged(async ({ url, expectAlive }) => {
         const mallory = await Mallory.at(url, '/');
-        for (const { args, http } of bindingsOf(commands)) {
+        const inTable = routesOf(commands);
+        for (const { args, http, type } of [...inTable, ...(await routesBeside(url, inTable))]) {
           const bodies = fc.array(malformedBody, { minLength: 4, maxLength: 4 });
           const property = fc.asyncProperty(malformedOf(args, PEOPLE_FACTS), bodies, async (samples, raw) => {
             const facts = await mallory.ended();
             const proper = requestOf(http, new Written({ value: facts, faults: [] }, facts), facts);
             const requests = samples.map((sample) => requestOf(http, new Written(sample, facts), facts));
             requests.push(...raw.map((body) => ({ ...proper, ...body })));
-            await Promise.all(requests.map((request) => expectAnswer(url, request)));
+            await Promise.all(requests.map((request) => expectAnswer(url, request, type)));
             expectAlive();
           });
           await holds(property, 6);

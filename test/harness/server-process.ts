@@ -5,7 +5,13 @@ import { onTestFinished } from 'vitest';
 import { temporaryDirectory } from './server.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/server/main.js', import.meta.url));
-const DEFAULTS = { PORT: '0', RATE_LIMIT_PER_SECOND: '100000', MAX_CONNECTIONS_PER_USER: '1000', LOG_LEVEL: 'warn' };
+const DEFAULTS = {
+  PORT: '0',
+  RATE_LIMIT_PER_SECOND: '100000',
+  RATE_LIMIT_BYTES_PER_SECOND: '100000000',
+  MAX_CONNECTIONS_PER_USER: '1000',
+  LOG_LEVEL: 'warn',
+};
 
 /** The built server as a process of its own, which can be killed. It needs `npm run build`. */
 export class ServerProcess {

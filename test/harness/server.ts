@@ -15,7 +15,12 @@ export function temporaryDirectory(): string {
 }
 
 /** Bounds per user are set wide, so that only a test about them meets them. */
-const ROOMY = { RATE_LIMIT_PER_SECOND: '100000', MAX_CONNECTIONS_PER_USER: '1000', LOG_LEVEL: 'silent' };
+const ROOMY = {
+  RATE_LIMIT_PER_SECOND: '100000',
+  RATE_LIMIT_BYTES_PER_SECOND: '100000000',
+  MAX_CONNECTIONS_PER_USER: '1000',
+  LOG_LEVEL: 'silent',
+};
 
 export interface ServerOptions extends Partial<Omit<TurnstreamOptions, 'config'>> {
   readonly env?: Record<string, string>;
