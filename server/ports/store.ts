@@ -78,6 +78,8 @@ export interface Store {
   lastIncompleteStep(chatId: string): Promise<Step | null>;
   /** Ascending by sequence. */
   getStepsByStack(stackId: string): Promise<StepRecord[]>;
+  /** The chats that have steps of this stack, in no particular order. */
+  chatsOfStack(stackId: string): Promise<string[]>;
   /** From the root to `stackId`; `[stackId]` for an unknown one. A cycle in the data ends the climb. */
   getStackPath(stackId: string): Promise<string[]>;
 

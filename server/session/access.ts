@@ -19,6 +19,9 @@ const isTeamMate = (chat: Shared, { teamId }: Caller): boolean =>
 export const isInTenant = (chat: Pick<Chat, 'tenantId'>, { tenantId }: Pick<Identity, 'tenantId'>): boolean =>
   chat.tenantId === tenantId;
 
+/** ACC-1: the id is taken. Nothing more is said, whoever has it and whether it lives. */
+export const chatIdTaken = (): ChatError => new ChatError('conflict', 'This chatId is taken.');
+
 /** Its creator; the same team when shared with it; anyone of the tenant when public; an admin of the tenant. */
 export const mayRead = (chat: Shared, caller: Caller): boolean =>
   isInTenant(chat, caller) && (isCreator(chat, caller) || isTeamMate(chat, caller) || chat.public || isAdmin(caller));

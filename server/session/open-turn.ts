@@ -1,6 +1,6 @@
 import { ChatError, type AgentArgs, type AgentResult } from '../../protocol/index.js';
 import type { TurnRecord } from '../ports/store.js';
-import { isInTenant } from './access.js';
+import { chatIdTaken, isInTenant } from './access.js';
 import type { AgentConnection, AgentDirectory } from './agent-directory.js';
 import { NOT_PREPARED, prepareFrame } from './assignment.js';
 import type { ChatSession } from './chat-session.js';
@@ -38,7 +38,8 @@ export async function openTurn(
 
   const session = await sessions.open(args.chatId);
   if (session) {
-    if (!isInTenant(session.chat, connection.identity)) throw new ChatError(args.createChat ? 'conflict' : 'not_found');
+    if (!isInTenant(session.chat, connection.identity))
+      throw args.createChat ? chatIdTaken() : new ChatError('not_found');
     return openIn(session, false);
   }
   const { createChat } = args;
@@ -46,7 +47,7 @@ export async function openTurn(
   const opened = await sessions.exclusively(args.chatId, async () => {
     // Another command has created it meanwhile, this very one perhaps.
     if (await sessions.chat(args.chatId)) return null;
-    if (await env.store.isChatIdTaken(args.chatId)) throw new ChatError('conflict', 'This chatId is taken.');
+    if (await env.store.isChatIdTaken(args.chatId)) throw chatIdTaken();
     const { createdBy, teamId = null, ...draft } = createChat;
     const chat = await newChat(
       env,

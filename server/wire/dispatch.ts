@@ -71,8 +71,7 @@ export function createDispatch({ desk, agentDesk, audit, metrics, clock, log }: 
       metrics.commands.inc({ command: name, outcome: error.code });
       // What cannot be read was not tried.
       if (args !== undefined) audit.command(name, caller, error.code, args);
-      if (error.code === 'not_found')
-        await pause(clock, NOT_FOUND_STEP_MS - ((clock.monotonic() - began) % NOT_FOUND_STEP_MS));
+      if (error.code === 'not_found') await untilNextStep(clock, began);
       throw error;
     }
   }
@@ -109,6 +108,13 @@ export function createDispatch({ desk, agentDesk, audit, metrics, clock, log }: 
         (args) => agentDesk.run(name, connection, args as never),
       ),
   };
+}
+
+async function untilNextStep(clock: Clock, began: number): Promise<void> {
+  const steps = 1 + Math.floor((clock.monotonic() - began) / NOT_FOUND_STEP_MS);
+  const due = began + steps * NOT_FOUND_STEP_MS;
+  // Timers count whole milliseconds and may be a fraction early.
+  while (clock.monotonic() < due) await pause(clock, Math.ceil(due - clock.monotonic()));
 }
 
 /** Any thrown value as the one error class. What nobody foresaw is logged here, and only its code goes out. */

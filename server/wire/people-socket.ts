@@ -63,7 +63,7 @@ export class PeopleSocket {
           this.outbox.hold();
         },
         renewed: (isOther) => {
-          if (isOther) needs.desk.renewed(this.#subscriptions.keys(), this);
+          if (isOther) needs.desk.renewed([...this.#subscriptions.keys(), ...this.#subscribing], this);
           this.outbox.release();
         },
         lapsed: () => this.#leave(),
@@ -155,6 +155,8 @@ export class PeopleSocket {
     try {
       const subscriber = held?.subscriber ?? this.#subscriberOf(chatId);
       const { result, unsubscribe } = await this.needs.dispatch.subscribe(this.#caller, args, subscriber);
+      // Its end may have come before it was known to have begun.
+      if (!this.#subscribing.has(chatId)) throw new ChatError('not_found');
       if (this.#isOpen) this.#subscriptions.set(chatId, { subscriber, unsubscribe });
       else unsubscribe();
       return result;
@@ -187,6 +189,7 @@ export class PeopleSocket {
       presence: (presence) => send(encodeEvent('presence', presence)),
       ended: (reason) => {
         this.#subscriptions.delete(chatId);
+        this.#subscribing.delete(chatId);
         if (reason === 'revoked') send(encodeEvent('unsubscribed', { chatId }));
       },
     };

@@ -10,13 +10,17 @@ export function headersOf(as: As): Record<string, string> {
   );
 }
 
-/** A command over HTTP, as the table of commands says. @throws {Refused} */
-export async function requestAs(
+/** The header with which a caller shows a token; none without one. */
+export const bearerOf = (token: string | null | undefined): Record<string, string> =>
+  token === null || token === undefined ? {} : { authorization: `Bearer ${token}` };
+
+/** What a command's route answers, as the table of commands says. */
+export async function responseTo(
   url: string,
-  as: As,
+  headers: Record<string, string>,
   name: CommandName,
   args: Record<string, unknown>,
-): Promise<unknown> {
+): Promise<Response> {
   const { http } = commands[name];
   if (!http) throw new Error(`${name} has no route`);
   const rest = { ...args };
@@ -29,11 +33,22 @@ export async function requestAs(
   const query = new URLSearchParams();
   if (isQuery)
     for (const [key, value] of Object.entries(rest)) query.set(key === 'messageIds' ? 'ids' : key, String(value));
-  const response = await fetch(`${url}${path}${isQuery ? `?${query}` : ''}`, {
+  return fetch(`${url}${path}${isQuery ? `?${query}` : ''}`, {
     method: http.method.toUpperCase(),
-    headers: { ...headersOf(as), ...(isQuery ? {} : { 'content-type': 'application/json' }) },
+    headers: { ...headers, ...(isQuery ? {} : { 'content-type': 'application/json' }) },
     ...(isQuery ? {} : { body: JSON.stringify(rest) }),
   });
+}
+
+/** A command over HTTP; with a token where the server asks for one. @throws {Refused} */
+export async function requestAs(
+  url: string,
+  as: As,
+  name: CommandName,
+  args: Record<string, unknown>,
+  token?: string,
+): Promise<unknown> {
+  const response = await responseTo(url, { ...headersOf(as), ...bearerOf(token) }, name, args);
   const body: unknown = await response.json();
   if (!response.ok) throw new Refused(name, (body as { error: ErrorBody }).error);
   return body;

@@ -113,6 +113,9 @@ export class PrismaStore implements Store {
   getStepsByStack(stackId: string) {
     return steps.getStepsByStack(this.#database, stackId);
   }
+  chatsOfStack(stackId: string) {
+    return steps.chatsOfStack(this.#database, stackId);
+  }
   getStackPath(stackId: string) {
     return steps.getStackPath(this.#database, stackId);
   }

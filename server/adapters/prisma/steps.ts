@@ -53,6 +53,16 @@ export function getStepsByStack(database: Database, stackId: string): Promise<St
   return readSteps(database, 'stack_id', stackId);
 }
 
+export async function chatsOfStack(database: Database, stackId: string): Promise<string[]> {
+  const rows = await database.read((client) =>
+    client.$queryRawUnsafe<{ chatId: string }[]>(
+      'SELECT DISTINCT chat_id AS "chatId" FROM agent_step WHERE stack_id = ? AND deleted_at IS NULL',
+      stackId,
+    ),
+  );
+  return rows.map(({ chatId }) => chatId);
+}
+
 /** Steps, and bytes that they hold, that one statement reads: so that no turn's steps hold the event loop at a stretch. */
 const READ_CHUNK = 250;
 const READ_BYTES = 512 * 1024;

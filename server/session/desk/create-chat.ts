@@ -1,5 +1,5 @@
-import { ChatError, type Args, type Result } from '../../../protocol/index.js';
-import { mayChange } from '../access.js';
+import type { Args, Result } from '../../../protocol/index.js';
+import { chatIdTaken, mayChange } from '../access.js';
 import type { Environment } from '../environment.js';
 import type { Identity } from '../identity.js';
 import { newChat } from '../new-chat.js';
@@ -16,10 +16,10 @@ export function createChat(
   return sessions.exclusively(chatId, async () => {
     const held = await sessions.chat(chatId);
     if (held) {
-      if (held.createdBy !== identity.userId || !mayChange(held, identity))
-        throw new ChatError('conflict', 'This chatId is taken.');
+      if (held.createdBy !== identity.userId || !mayChange(held, identity)) throw chatIdTaken();
       return { chat: held, created: false };
     }
+    if (await env.store.isChatIdTaken(chatId)) throw chatIdTaken();
     const chat = await newChat(env, chatId, args, identity);
     await env.store.createChat(chat);
     return { chat, created: true };

@@ -21,10 +21,8 @@ export async function stepsOfStack(sessions: Sessions, store: Store, stackId: st
 
 /** The chats that have steps of this stack. Agents choose these ids: nothing keeps one from naming that of another chat. */
 export async function chatsOfStack(sessions: Sessions, store: Store, stackId: string): Promise<string[]> {
-  const live = livesWithStack(sessions, stackId).flatMap((turn) => turn.stepRecords());
-  const stored = await store.getStepsByStack(stackId);
-  const here = [...live, ...stored].filter(({ step }) => step.stackId === stackId);
-  return [...new Set(here.map(({ step }) => step.chatId))];
+  const live = livesWithStack(sessions, stackId).map(({ turn }) => turn.chatId);
+  return [...new Set([...live, ...(await store.chatsOfStack(stackId))])];
 }
 
 /** Stack ids from the root down to this one. */

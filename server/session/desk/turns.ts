@@ -1,5 +1,5 @@
 import { ChatError, type Args, type Result } from '../../../protocol/index.js';
-import { mayRead, mustHaveRight } from '../access.js';
+import { chatIdTaken, mayRead, mustHaveRight } from '../access.js';
 import type { ChatSession } from '../chat-session.js';
 import type { Environment } from '../environment.js';
 import { fingerprint } from '../fingerprint.js';
@@ -26,14 +26,14 @@ export async function start(
   };
   const chat = await sessions.chat(args.chatId);
   // Not one chat is taken into memory for somebody who may not read it.
-  if (chat && !mayRead(chat, identity)) throw new ChatError(args.createChat ? 'conflict' : 'not_found');
+  if (chat && !mayRead(chat, identity)) throw args.createChat ? chatIdTaken() : new ChatError('not_found');
   const session = chat && (await sessions.open(args.chatId));
   if (session) return startIn(session, identity, request);
   if (!args.createChat) throw new ChatError('not_found');
   const created = await sessions.exclusively(args.chatId, async () => {
     // Another command has created it meanwhile, this very start perhaps.
     if (await sessions.chat(args.chatId)) return null;
-    if (await env.store.isChatIdTaken(args.chatId)) throw new ChatError('conflict', 'This chatId is taken.');
+    if (await env.store.isChatIdTaken(args.chatId)) throw chatIdTaken();
     if (args.assistantId === undefined)
       throw new ChatError('bad_request', 'assistantId: expected for a new chat', { details: { path: 'assistantId' } });
     const chat = await newChat(env, args.chatId, { assistantId: args.assistantId }, identity);
