@@ -55,7 +55,8 @@ export class Connection {
   #link: Link | null = null;
   #timer: Timer | null = null;
   #stopWaking: (() => void) | null = null;
-  #refreshing = false;
+  /** The link whose identity is being renewed. */
+  #refreshing: Link | null = null;
   #limits: Limits = DEFAULT_LIMITS;
 
   constructor(
@@ -97,13 +98,16 @@ export class Connection {
   refresh(): boolean {
     const { token } = this.options;
     if (typeof token !== 'function') return false;
-    if (this.#refreshing) return true;
-    this.#refreshing = true;
+    const link = this.#link;
+    if (link === null || this.#refreshing === link) return true;
+    this.#refreshing = link;
     const done = (): void => {
-      this.#refreshing = false;
+      if (this.#refreshing === link) this.#refreshing = null;
     };
     // A failure is the server's to answer: it closes the connection, and the next attempt asks for a token again.
-    tokenFrom(token, null).then((fresh) => {
+    tokenFrom(token, new ChatError('token_expired')).then((fresh) => {
+      // One that came too late is of no use to the next connection, which was made with one of its own.
+      if (this.#link !== link) return;
       this.request('auth:refresh', { token: fresh }, REFRESH_TIMEOUT_MS, (outcome) => {
         done();
         if (outcome.type !== 'data') return;

@@ -125,7 +125,9 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
   });
   const authenticator = authenticatorOf(config, { revocations, clock, log });
   const admission = createAdmission({ authenticator, rateLimit, audit, log });
-  const addressOf = createAddressOf(config.trustProxy);
+  const addressOf = createAddressOf(config.trustProxy, () =>
+    log.warn('X-Forwarded-For is not believed: if this server is behind a proxy, TRUST_PROXY has to name it'),
+  );
   const connectionLimit = new ConnectionLimit(config.maxConnectionsPerUser);
   const origins = createOriginPolicy({
     corsOrigins: config.corsOrigins,
@@ -147,7 +149,10 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
     settings: { maxFrameBytes: config.maxFrameBytes, maxOutboxBytes: config.maxOutboxBytes },
     serverVersion: SERVER_VERSION,
   });
-  const server = createHttpServer(http.handle, config.maxConnections);
+  const server = createHttpServer(http.handle, {
+    maxConnections: config.maxConnections,
+    slowestMs: config.commitRetryMs,
+  });
   const sockets = createSocketServer(server, {
     dispatch,
     desk,

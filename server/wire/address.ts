@@ -8,10 +8,22 @@ const IPV6_NETWORK_BITS = 64;
 /** Finds out where a request comes from: the peer, or behind proxies that are trusted whom they say they speak for. */
 export type AddressOf = (request: IncomingMessage) => string;
 
-/** @param trusted addresses and networks, or `loopback`, `linklocal`, `uniquelocal` @throws {TypeError} one that is none of these */
-export function createAddressOf(trusted: readonly string[]): AddressOf {
+/**
+ * @param trusted addresses and networks, or `loopback`, `linklocal`, `uniquelocal`
+ * @param onUntrusted called once, when somebody speaks for others and nobody is trusted to: behind a proxy all callers
+ *   would have its address
+ * @throws {TypeError} one that is none of these
+ */
+export function createAddressOf(trusted: readonly string[], onUntrusted: () => void = () => undefined): AddressOf {
   const trust = proxyaddr.compile([...trusted]);
-  return (request) => networkOf(proxyaddr(request, trust) || '');
+  let isSilent = trusted.length > 0;
+  return (request) => {
+    if (!isSilent && request.headers['x-forwarded-for'] !== undefined) {
+      isSilent = true;
+      onUntrusted();
+    }
+    return networkOf(proxyaddr(request, trust) || '');
+  };
 }
 
 /** What is counted as one: an IPv4 address, an IPv6 network. */

@@ -13,7 +13,7 @@ export interface Admission {
 
 export interface AdmissionNeeds {
   readonly authenticator: Authenticator;
-  readonly rateLimit: Pick<RateLimit, 'attempt'>;
+  readonly rateLimit: Pick<RateLimit, 'mayTry' | 'failed'>;
   readonly audit: Pick<AuditLog, 'refused'>;
   readonly log: Log;
 }
@@ -22,13 +22,12 @@ export interface AdmissionNeeds {
 export function createAdmission({ authenticator, rateLimit, audit, log }: AdmissionNeeds): Admission {
   return {
     async admit(origin, credentials) {
-      const isKnown = await rateLimit.attempt(origin.address);
+      await rateLimit.mayTry(origin.address);
       try {
-        const identity = await authenticator.authenticate(credentials);
-        isKnown();
-        return identity;
+        return await authenticator.authenticate(credentials);
       } catch (thrown) {
         const error = asChatError(thrown, log, { ...origin });
+        if (error.code !== 'internal') rateLimit.failed(origin.address);
         audit.refused(origin, error.code, error.message);
         throw error;
       }

@@ -36,6 +36,8 @@ export class AgentSocket implements AgentConnection {
   readonly #standing: ConnectionIdentity;
   /** The count under way of a command before, which those that follow it wait for. */
   #counting: Promise<void> | null = null;
+  /** Why it is not heard at present. */
+  #refused: ChatError | null = null;
 
   constructor(
     private readonly socket: Socket,
@@ -43,7 +45,7 @@ export class AgentSocket implements AgentConnection {
     private readonly origin: Origin,
     private readonly needs: SocketNeeds,
   ) {
-    this.#frame = new FrameSize(socket, needs.limits.maxFrameBytes);
+    this.#frame = new FrameSize(socket, needs.limits.maxFrameBytes, needs.clock);
     this.outbox = new Outbox(socket.conn, {
       maxBytes: needs.maxOutboxBytes,
       isDirect: false,
@@ -98,30 +100,50 @@ export class AgentSocket implements AgentConnection {
 
   async #take(event: readonly unknown[]): Promise<void> {
     const command = socketCommand(event);
+    const bytes = this.#frame.of(event);
     try {
+      const isHolders = isAgentCommand(command.name) && agentCommands[command.name].right === 'hold';
+      // What a frame's holder says is bounded by its acks (AGT-6) and not by a rate: it is an assistant's words as they come.
+      if (!isHolders) await this.#count(bytes);
+      else if (this.#counting) await this.#counting;
       this.#frame.check(event);
-      if (!isAgentCommand(command.name))
-        throw new ChatError('bad_request', 'There is no such command.', { details: { path: 'command' } });
-      command.ack({ ok: true, data: await this.#run(command.name, command) });
+      command.ack({ ok: true, data: await (isHolders ? this.#asHolder(command, bytes) : this.#run(command)) });
     } catch (error) {
       command.ack(refusal(asChatError(error, this.needs.log, { connectionId: this.socket.id, command: command.name })));
     }
     this.outbox.check();
   }
 
-  async #run(name: AgentCommandName, { args }: SocketCommand): Promise<unknown> {
-    // What a frame's holder says is bounded by its acks (AGT-6) and not by a rate: it is an assistant's words as they come.
-    if (agentCommands[name].right !== 'hold') await this.#count();
-    else if (this.#counting) await this.#counting;
+  /** Who only says that it holds a frame is counted like anyone, and heard no more once it has said so too often. */
+  async #asHolder(command: SocketCommand, bytes: number): Promise<unknown> {
+    if (this.#refused) throw this.#refused;
+    try {
+      return await this.#run(command);
+    } catch (error) {
+      this.#count(bytes).catch((limited: ChatError) => {
+        this.#refused = limited;
+        this.needs.clock.after(limited.retryAfterMs ?? 0, () => (this.#refused = null));
+      });
+      throw error;
+    }
+  }
+
+  async #run({ name, args }: SocketCommand): Promise<unknown> {
+    if (!isAgentCommand(name))
+      throw new ChatError('bad_request', 'There is no such command.', { details: { path: 'command' } });
     if (name === 'auth:refresh')
       return this.#standing.renew(parse(agentCommands[name].args, args ?? {}).token, this.socket.handshake.auth);
+    if (this.#standing.settled) await this.#standing.settled;
     this.#standing.mustStand();
     return this.needs.dispatch.agent(name, this, this.origin, args);
   }
 
   /** Counts a command; those that come meanwhile wait, so that all begin in their order. @throws {ChatError} `rate_limited` */
-  async #count(): Promise<void> {
-    const counted = (this.#counting ?? Promise.resolve()).then(() => this.needs.rateLimit.command(this.identity));
+  async #count(bytes: number): Promise<void> {
+    const counted = (this.#counting ?? Promise.resolve()).then(async () => {
+      await this.needs.rateLimit.command(this.identity);
+      await this.needs.rateLimit.bytes(this.identity, bytes);
+    });
     const settled = counted
       .catch(() => undefined)
       .then(() => {

@@ -33,6 +33,7 @@ export class ConnectionIdentity implements Guest {
   #timer: Timer | null = null;
   #isExpired = false;
   #isClosed = false;
+  #renewal: Promise<unknown> | null = null;
   readonly #unwatch: () => void;
 
   constructor(
@@ -57,7 +58,23 @@ export class ConnectionIdentity implements Guest {
    *
    * @throws {ChatError} `forbidden` for one of somebody else, or that has no place here; what {@link Admission.admit} throws
    */
-  async renew(token: string, claims: Readonly<Record<string, unknown>>): Promise<{ expiresAt: string | null }> {
+  renew(token: string, claims: Readonly<Record<string, unknown>>): Promise<{ expiresAt: string | null }> {
+    const renewed = (this.#renewal ?? Promise.resolve()).then(() => this.#renew(token, claims));
+    const renewal = renewed
+      .catch(() => undefined)
+      .then(() => {
+        if (this.#renewal === renewal) this.#renewal = null;
+      });
+    this.#renewal = renewal;
+    return renewed;
+  }
+
+  /** Settles when the renewals that have been asked for are through; null where there is none. */
+  get settled(): Promise<unknown> | null {
+    return this.#renewal;
+  }
+
+  async #renew(token: string, claims: Readonly<Record<string, unknown>>): Promise<{ expiresAt: string | null }> {
     const before = this.identity;
     const renewed = await this.needs.admission.admit(this.origin, { token, claims });
     if (renewed.userId !== before.userId || renewed.tenantId !== before.tenantId)

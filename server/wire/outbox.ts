@@ -12,7 +12,7 @@ const SOCKET_BYTES = 64 * 1024;
  * Order holds either way. What a connection does not read is bounded (SUB-7).
  */
 export class Outbox {
-  #waiting: EncodedEvent[] = [];
+  #waiting: { readonly encoded: EncodedEvent; readonly of: object }[] = [];
   #waitingBytes = 0;
   #engineBytes = 0;
   #isClosed = false;
@@ -46,10 +46,10 @@ export class Outbox {
     return this.#waitingBytes + this.#engineBytes;
   }
 
-  /** Sends an event after all that was sent here before. */
-  send(encoded: EncodedEvent): void {
+  /** Sends an event after all that was sent here before. `of` names what it is part of, for `forget`. */
+  send(encoded: EncodedEvent, of: object = this): void {
     if (this.#waiting.length === 0 && this.#write(encoded)) return;
-    this.#waiting.push(encoded);
+    this.#waiting.push({ encoded, of });
     this.#waitingBytes += encoded.frame.length;
     this.#retry();
     this.check();
@@ -58,6 +58,12 @@ export class Outbox {
   /** Keeps what comes from now on until it is released. */
   hold(): void {
     this.#isHeld = true;
+  }
+
+  /** Sends nothing more of this, not what waits either. */
+  forget(of: object): void {
+    for (const one of this.#waiting) if (one.of === of) this.#waitingBytes -= one.encoded.frame.length;
+    this.#waiting = this.#waiting.filter((one) => one.of !== of);
   }
 
   release(): void {
@@ -124,7 +130,7 @@ export class Outbox {
     if (this.#waiting.length === 0) return;
     this.#tcp?.cork();
     let sent = 0;
-    for (const encoded of this.#waiting) {
+    for (const { encoded } of this.#waiting) {
       if (!this.#write(encoded)) break;
       this.#waitingBytes -= encoded.frame.length;
       sent++;

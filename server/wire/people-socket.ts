@@ -45,7 +45,7 @@ export class PeopleSocket {
     private readonly origin: Origin,
     private readonly needs: SocketNeeds,
   ) {
-    this.#frame = new FrameSize(socket, needs.limits.maxFrameBytes);
+    this.#frame = new FrameSize(socket, needs.limits.maxFrameBytes, needs.clock);
     this.outbox = new Outbox(socket.conn, {
       maxBytes: needs.maxOutboxBytes,
       isDirect: needs.isDirectFanOut,
@@ -126,6 +126,7 @@ export class PeopleSocket {
     const { dispatch, desk } = this.needs;
     if (name === 'auth:refresh')
       return this.#standing.renew(parse(commands[name].args, args ?? {}).token, this.socket.handshake.auth);
+    await this.#standing.settled;
     this.#standing.mustStand();
     switch (name) {
       case 'chat:subscribe':
@@ -168,7 +169,8 @@ export class PeopleSocket {
   /** @throws {ChatError} `rate_limited` */
   #mustHaveRoom(): void {
     const max = this.needs.maxSubscriptionsPerConnection;
-    if (this.#subscriptions.size + this.#subscribing.size < max) return;
+    const begun = [...this.#subscribing].filter((chatId) => !this.#subscriptions.has(chatId));
+    if (this.#subscriptions.size + begun.length < max) return;
     throw new ChatError('rate_limited', 'This connection follows as many chats as one may.', {
       details: { limit: 'maxSubscriptionsPerConnection', max },
       retryAfterMs: 1000,
@@ -178,9 +180,9 @@ export class PeopleSocket {
   #subscriberOf(chatId: string): Subscriber {
     const identity = (): Identity => this.#standing.identity;
     const send = (event: EncodedEvent): void => {
-      if (this.#isOpen) this.outbox.send(event);
+      if (this.#isOpen) this.outbox.send(event, subscriber);
     };
-    return {
+    const subscriber: Subscriber = {
       get identity() {
         return identity();
       },
@@ -190,9 +192,12 @@ export class PeopleSocket {
       ended: (reason) => {
         this.#subscriptions.delete(chatId);
         this.#subscribing.delete(chatId);
-        if (reason === 'revoked') send(encodeEvent('unsubscribed', { chatId }));
+        if (reason === 'deleted') return;
+        this.outbox.forget(subscriber);
+        send(encodeEvent('unsubscribed', { chatId }));
       },
     };
+    return subscriber;
   }
 
   /** Closes without a word: it was told. */

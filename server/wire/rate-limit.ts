@@ -21,12 +21,13 @@ export interface RateLimit {
   /** What a user has sent. @throws {ChatError} `rate_limited` */
   bytes(user: Counted, bytes: number): Promise<void>;
   /**
-   * Somebody at an address is about to say who they are. Call the result when they have: only what fails, or never comes
-   * to it, counts, so that a thousand people behind one address do not stand in each other's way.
+   * Whether somebody at an address may say who they are: only attempts that failed count, so that a thousand people behind
+   * one address do not stand in each other's way.
    *
    * @throws {ChatError} `rate_limited`, at most ten seconds away
    */
-  attempt(address: string): Promise<() => void>;
+  mayTry(address: string): Promise<void>;
+  failed(address: string): void;
 }
 
 /**
@@ -42,11 +43,13 @@ export function createRateLimit({ commandsPerSecond, bytesPerSecond, attemptsPer
     command: (user) => consume(commands, userKey(user), 1, { limit: 'rateLimitPerSecond', max: commandsPerSecond }),
     bytes: (user, count) =>
       consume(bytes, userKey(user), count, { limit: 'rateLimitBytesPerSecond', max: bytesPerSecond }),
-    async attempt(address) {
-      await consume(attempts, address, 1, { limit: 'rateLimitPerAddress', max: attemptsPerSecond });
-      // What is given back is a counter in memory: there is nothing to wait for.
-      return () => void attempts.reward(address, 1);
+    async mayTry(address) {
+      const tried = await attempts.get(address);
+      if (tried !== null && tried.consumedPoints >= attempts.points)
+        throw refusalOf(tried, { limit: 'rateLimitPerAddress', max: attemptsPerSecond });
     },
+    // What is counted is in memory: there is nothing to wait for.
+    failed: (address) => void attempts.penalty(address, 1),
   };
 }
 
@@ -67,7 +70,16 @@ async function consume(
   } catch (refusal) {
     // The library rejects with its answer, which is no error.
     if (!(refusal instanceof RateLimiterRes)) throw refusal;
-    const retryAfterMs = Math.max(1, Math.ceil(refusal.msBeforeNext));
-    throw new ChatError('rate_limited', undefined, { details, retryAfterMs });
+    throw refusalOf(refusal, details, points > details.max ? BURST * 1000 : 0);
   }
+}
+
+/** One that is more than a second's worth fits into the reserve alone, which is filled in its own time. */
+function refusalOf(
+  { msBeforeNext }: RateLimiterRes,
+  details: { readonly limit: string; readonly max: number },
+  atLeastMs = 1,
+): ChatError {
+  const retryAfterMs = Math.max(1, atLeastMs, Math.ceil(msBeforeNext));
+  return new ChatError('rate_limited', undefined, { details, retryAfterMs });
 }

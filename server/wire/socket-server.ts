@@ -1,4 +1,4 @@
-import type { Server as HttpServer } from 'node:http';
+import type { IncomingMessage, Server as HttpServer } from 'node:http';
 import { Server, type Namespace, type Socket } from 'socket.io';
 import { AGENT_NAMESPACE, ChatError, PROTOCOL_VERSION, type GoawayCode } from '../../protocol/index.js';
 import type { Timer } from '../clock.js';
@@ -27,20 +27,20 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** Both namespaces on one HTTP server (CON-1, CON-3). */
 export function createSocketServer(http: HttpServer, needs: SocketNeeds): SocketServer {
   const { limits, allowPolling, origins, clock, addressOf } = needs;
-  const vestibule = new Vestibule(needs.maxHandshakesPerAddress);
+  const vestibule = new Vestibule(needs.maxHandshakesPerAddress, clock);
   const io = new Server(http, {
     serveClient: false,
     transports: allowPolling ? ['websocket', 'polling'] : ['websocket'],
     perMessageDeflate: false,
     httpCompression: false,
+    // Its own way to close what is no handshake leaves the other side's half open, for as long as that likes.
+    destroyUpgrade: false,
     // A frame up to twice the bound is answered with an error, beyond that the connection is closed (DAT-3).
     maxHttpBufferSize: 2 * limits.maxFrameBytes,
     connectTimeout: CONNECT_TIMEOUT_MS,
     allowRequest: (request, decide) => {
       const asker = { origin: request.headers.origin, host: request.headers.host };
-      // Long-polling asks again and again on one connection.
-      const isNew = !request.url?.includes('sid=');
-      const hasRoom = !isNew || vestibule.hasRoom(addressOf(request));
+      const hasRoom = !isNew(request) || vestibule.hasRoom(addressOf(request));
       decide(null, hasRoom && origins.answersTo(asker) && origins.admits(asker));
     },
     cors: {
@@ -88,6 +88,9 @@ export function createSocketServer(http: HttpServer, needs: SocketNeeds): Socket
     },
   };
 }
+
+/** Long-polling asks again and again on one connection, which it names. */
+const isNew = ({ url = '' }: IncomingMessage): boolean => !new URLSearchParams(url.split('?')[1] ?? '').get('sid');
 
 /** Authenticates, counts, then hands over: everything a client sends from the first moment finds its handler (C09). */
 function serve(

@@ -13,8 +13,8 @@ import type { Identity } from '../session/identity.js';
 import type { Revocations } from '../session/revocations.js';
 import type { Authenticator } from './authenticate.js';
 
-/** Seconds since 1970, as RFC 7519 has times. */
-const numericDate = z.number().min(0).max(8.64e12);
+/** Seconds since 1970, as RFC 7519 has times: so many that with any tolerance they are still a date. */
+const numericDate = z.number().min(0).max(8.6e12);
 const isRole = (role: string): role is UserRole => (ROLES as readonly string[]).includes(role);
 
 /** Section 10. Whoever issues tokens may have roles of their own: those that mean nothing here give nothing here. */

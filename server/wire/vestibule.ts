@@ -1,4 +1,6 @@
 import { ChatError } from '../../protocol/index.js';
+import type { Clock } from '../clock.js';
+import { closeConnection } from './goaway.js';
 import { tcpOf, type EngineConnection } from './tcp-of.js';
 
 /** The head of the handshake and a token fit in; a flood of bytes from somebody unknown does not. */
@@ -15,7 +17,10 @@ export class Vestibule {
   /** The namespaces that a connection is in, or is about to join. */
   readonly #namespaces = new WeakMap<EngineConnection, Set<string>>();
 
-  constructor(private readonly maxPerAddress: number) {}
+  constructor(
+    private readonly maxPerAddress: number,
+    private readonly clock: Clock,
+  ) {}
 
   hasRoom(address: string): boolean {
     return (this.#counts.get(address) ?? 0) < this.maxPerAddress;
@@ -59,9 +64,10 @@ export class Vestibule {
     this.#namespaces.set(connection, namespaces.add(namespace));
   }
 
-  /** It may not join. It stays here, and may ask again. */
+  /** It may not join. One that is here stays, and may ask again. */
   refuse(connection: EngineConnection, namespace: string): void {
     this.#namespaces.get(connection)?.delete(namespace);
+    if (!this.#leave.has(connection)) this.#closeIfNowhere(connection);
   }
 
   /** It is known who it is. */
@@ -70,8 +76,11 @@ export class Vestibule {
   }
 
   part(connection: EngineConnection, namespace: string): void {
-    const namespaces = this.#namespaces.get(connection);
-    namespaces?.delete(namespace);
-    if (namespaces?.size === 0) connection.close();
+    this.#namespaces.get(connection)?.delete(namespace);
+    this.#closeIfNowhere(connection);
+  }
+
+  #closeIfNowhere(connection: EngineConnection): void {
+    if (this.#namespaces.get(connection)?.size === 0) closeConnection(connection, this.clock);
   }
 }

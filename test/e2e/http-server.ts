@@ -114,7 +114,7 @@ export async function startHttp(options: TestHttpOptions = {}): Promise<TestHttp
     dispatch: createDispatch({ desk, agentDesk: noAgents, audit, metrics, log, clock: systemClock }),
     admission: createAdmission({
       authenticator: options.authenticator ?? createOpenAuthenticator(),
-      rateLimit: { attempt: async () => () => {} },
+      rateLimit: { mayTry: async () => {}, failed() {} },
       audit,
       log,
     }),
@@ -134,7 +134,7 @@ export async function startHttp(options: TestHttpOptions = {}): Promise<TestHttp
     },
     serverVersion: '1.2.3',
   });
-  const server = createHttpServer(app.handle, 1_000);
+  const server = createHttpServer(app.handle, { maxConnections: 1_000, slowestMs: 0 });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {

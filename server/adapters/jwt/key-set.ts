@@ -1,4 +1,4 @@
-import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
+import { createLocalJWKSet, createRemoteJWKSet, customFetch, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import { ChatError } from '../../../protocol/index.js';
 import type { Clock } from '../../clock.js';
 import type { Log } from '../../log.js';
@@ -29,11 +29,18 @@ export function remoteKeySet(
     cacheMaxAge: MAX_AGE_MS,
     cooldownDuration: COOLDOWN_MS,
     [customFetch]: async (address, options) => {
-      const response = await bounded(await fetch(address, options));
-      if (response.ok) fetchedAt = clock.monotonic();
-      return response;
+      try {
+        const response = await setIn(await fetch(address, options));
+        fetchedAt = clock.monotonic();
+        failedAt = -Infinity;
+        return response;
+      } catch (error) {
+        failedAt = clock.monotonic();
+        throw error;
+      }
     },
   });
+  const isOut = (): boolean => clock.monotonic() - failedAt < OUTAGE_RETRY_MS;
 
   /** The keys of the last answer, as long as they may be believed. */
   function known(): JWTVerifyGetKey | null {
@@ -42,14 +49,13 @@ export function remoteKeySet(
   }
 
   return async (header, token) => {
-    const isOut = clock.monotonic() - failedAt < OUTAGE_RETRY_MS;
-    const kept = isOut ? known() : null;
+    const kept = isOut() ? known() : null;
     if (kept) return kept(header, token);
     try {
       return await remote(header, token);
     } catch (error) {
-      if (isAboutTheToken(error)) throw error;
-      failedAt = clock.monotonic();
+      // What is wrong with a token, or with the one key that it names, says nothing of the issuer.
+      if (!isOut()) throw error;
       log.warn({ err: error }, 'the keys that tokens are signed with cannot be had');
       const last = known();
       if (last) return last(header, token);
@@ -58,13 +64,19 @@ export function remoteKeySet(
   };
 }
 
-const isAboutTheToken = (error: unknown): boolean =>
-  error instanceof errors.JWKSNoMatchingKey ||
-  error instanceof errors.JWKSMultipleMatchingKeys ||
-  error instanceof errors.JOSENotSupported;
+/**
+ * The answer, read no further than {@link MAX_SET_BYTES}, if it is a set of keys at all.
+ *
+ * @throws {Error} any other answer
+ */
+async function setIn(response: Response): Promise<Response> {
+  if (response.status !== 200) throw new Error(`the answer is ${response.status}`);
+  const text = await textIn(response);
+  createLocalJWKSet(JSON.parse(text) as JSONWebKeySet);
+  return new Response(text, { headers: { 'content-type': 'application/json' } });
+}
 
-/** The answer, read no further than {@link MAX_SET_BYTES}. */
-async function bounded(response: Response): Promise<Response> {
+async function textIn(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
@@ -72,5 +84,5 @@ async function bounded(response: Response): Promise<Response> {
     if (bytes > MAX_SET_BYTES) throw new Error(`the set of keys is larger than ${MAX_SET_BYTES} bytes`);
     chunks.push(chunk);
   }
-  return new Response(Buffer.concat(chunks), { status: response.status, headers: response.headers });
+  return Buffer.concat(chunks).toString();
 }

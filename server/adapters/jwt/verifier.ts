@@ -1,4 +1,4 @@
-import { errors, jwtVerify, type JWTVerifyGetKey, type JWTVerifyOptions } from 'jose';
+import { errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions } from 'jose';
 import { ChatError } from '../../../protocol/index.js';
 import type { Clock } from '../../clock.js';
 import type { Log } from '../../log.js';
@@ -27,14 +27,16 @@ export function createJwtVerifier(
   const key = isSecret ? secretKey(keys.secret) : remoteKeySet(keys.jwksUrl, needs);
   const options: JWTVerifyOptions = {
     algorithms: isSecret ? SECRET_ALGORITHMS : PUBLIC_KEY_ALGORITHMS,
-    clockTolerance: clockToleranceMs / 1000,
+    clockTolerance: Math.ceil(clockToleranceMs / 1000) + 1,
     ...(issuer === undefined ? {} : { issuer }),
     ...(audience === undefined ? {} : { audience }),
   };
   return {
     async verify(token) {
       try {
-        const { payload } = await jwtVerify(token, key, { ...options, currentDate: new Date(needs.clock.now()) });
+        const now = needs.clock.now();
+        const { payload } = await jwtVerify(token, key, { ...options, currentDate: new Date(now) });
+        mustBeInTime(payload, now, clockToleranceMs);
         return payload;
       } catch (error) {
         throw refusalOf(error);
@@ -48,14 +50,23 @@ const secretKey = (secret: string): JWTVerifyGetKey => {
   return async () => bytes;
 };
 
+/** The library counts whole seconds and is given one too many. @throws {ChatError} `token_expired`, `unauthenticated` */
+function mustBeInTime({ exp = Infinity, nbf = -Infinity }: JWTPayload, now: number, toleranceMs: number): void {
+  if (exp * 1000 + toleranceMs <= now) throw new ChatError('token_expired');
+  if (nbf * 1000 - toleranceMs > now)
+    throw new ChatError('unauthenticated', "The token's claim nbf is not as expected.");
+}
+
 /** Says what is wrong with a token to whoever shows it, and nothing of the keys. */
-function refusalOf(error: unknown): unknown {
+function refusalOf(error: unknown): ChatError {
+  if (error instanceof ChatError) return error;
   if (error instanceof errors.JWTExpired) return new ChatError('token_expired', undefined, { cause: error });
-  if (!(error instanceof errors.JOSEError)) return error;
   return new ChatError('unauthenticated', sentenceOf(error), { cause: error });
 }
 
-function sentenceOf(error: errors.JOSEError): string {
+function sentenceOf(error: unknown): string {
+  // A key that cannot be imported, or is too short for its algorithm, is told of by the engine's own errors.
+  if (!(error instanceof errors.JOSEError)) return 'The token is signed with a key that cannot be used.';
   if (error instanceof errors.JWTClaimValidationFailed) return `The token's claim ${error.claim} is not as expected.`;
   if (error instanceof errors.JWSSignatureVerificationFailed) return "The token's signature is not right.";
   if (error instanceof errors.JOSEAlgNotAllowed) return 'The token is signed with an algorithm that is not used here.';
