@@ -53,7 +53,7 @@ describe('the audit log', () => {
     ]);
     expect(lines().map(({ by }) => by)).toEqual([
       { userId: 'robot', teamId: null, tenantId: 'acme' },
-      ...new Array(7).fill(ANN),
+      ...Array.from({ length: 7 }, () => ANN),
       { ...ANN, userId: 'root' },
     ]);
     expect(lines()[1]).toMatchObject({

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { SignJWT, UnsecuredJWT, type JWTPayload } from 'jose';
 import type { As } from './peer.js';
 
-export const SECRET = randomBytes(32).toString('hex');
+const SECRET = randomBytes(32).toString('hex');
 /** Settings of a server that believes {@link tokenFor}. */
 export const JWT_ENV = { AUTH_MODE: 'jwt', AUTH_JWT_SECRET: SECRET };
 
@@ -18,7 +18,7 @@ export interface TokenOptions {
 const now = (): number => Math.floor(Date.now() / 1000);
 
 /** The claims of somebody (section 10). */
-export function claimsFor(
+function claimsFor(
   { userId, teamId, tenantId, roles }: As,
   { expiresIn = 3600, assistants, claims }: TokenOptions = {},
 ): JWTPayload {
