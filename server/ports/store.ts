@@ -80,8 +80,8 @@ export interface Store {
   getStepsByStack(stackId: string): Promise<StepRecord[]>;
   /** The chats that have steps of this stack, in no particular order. */
   chatsOfStack(stackId: string): Promise<string[]>;
-  /** From the root to `stackId`; `[stackId]` for an unknown one. A cycle in the data ends the climb. */
-  getStackPath(stackId: string): Promise<string[]>;
+  /** From the root to `stackId` within the chat; `[stackId]` for an unknown one. A cycle in the data ends the climb. */
+  getStackPath(chatId: string, stackId: string): Promise<string[]>;
 
   // Write transactions of turns (TRN-8)
 

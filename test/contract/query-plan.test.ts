@@ -93,7 +93,7 @@ describe('query plans on SQLite', () => {
       await store.getSteps(requestId);
       await store.lastIncompleteStep(chatId);
       await store.getStepsByStack('stack');
-      await store.getStackPath('stack');
+      await store.getStackPath(chatId, 'stack');
       await store.deleteChat(chatId, at(2));
     });
     expect(plans.size).toBeGreaterThan(30);

@@ -116,8 +116,8 @@ export class PrismaStore implements Store {
   chatsOfStack(stackId: string) {
     return steps.chatsOfStack(this.#database, stackId);
   }
-  getStackPath(stackId: string) {
-    return steps.getStackPath(this.#database, stackId);
+  getStackPath(chatId: string, stackId: string) {
+    return steps.getStackPath(this.#database, chatId, stackId);
   }
 
   write(batch: readonly TurnWrite[]) {

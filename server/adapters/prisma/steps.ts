@@ -109,12 +109,12 @@ const MAX_HOPS = 256;
 
 const CLIMB =
   'WITH RECURSIVE climb (stack_id, hops) AS (SELECT ?, 0 UNION ALL SELECT (' +
-  'SELECT s.stack_parent_id FROM agent_step s WHERE s.stack_id = climb.stack_id AND s.stack_parent_id IS NOT NULL ' +
-  `AND s.deleted_at IS NULL ORDER BY s.id LIMIT 1), hops + 1 FROM climb WHERE climb.stack_id IS NOT NULL AND hops < ${MAX_HOPS}) ` +
+  'SELECT s.stack_parent_id FROM agent_step s WHERE s.stack_id = climb.stack_id AND s.chat_id = ? ' +
+  `AND s.stack_parent_id IS NOT NULL AND s.deleted_at IS NULL ORDER BY s.id LIMIT 1), hops + 1 FROM climb WHERE climb.stack_id IS NOT NULL AND hops < ${MAX_HOPS}) ` +
   'SELECT stack_id AS "stackId" FROM climb WHERE stack_id IS NOT NULL ORDER BY hops';
 
-export async function getStackPath(database: Database, stackId: string): Promise<string[]> {
-  const rows = await database.read((client) => client.$queryRawUnsafe<{ stackId: string }[]>(CLIMB, stackId));
+export async function getStackPath(database: Database, chatId: string, stackId: string): Promise<string[]> {
+  const rows = await database.read((client) => client.$queryRawUnsafe<{ stackId: string }[]>(CLIMB, stackId, chatId));
   const path = new Set<string>();
   for (const row of rows) {
     if (path.has(row.stackId)) break;

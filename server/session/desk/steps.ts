@@ -28,7 +28,7 @@ export async function chatsOfStack(sessions: Sessions, store: Store, stackId: st
 /** Stack ids from the root down to this one. */
 export async function stackPath(sessions: Sessions, store: Store, stackId: string, chatId: string): Promise<string[]> {
   const live = livesWithStack(sessions, stackId).find(({ turn }) => turn.chatId === chatId);
-  if (!live) return store.getStackPath(stackId);
+  if (!live) return store.getStackPath(chatId, stackId);
   const path: string[] = [];
   for (
     let at = live.steps.place(stackId);

@@ -144,7 +144,7 @@ export function chatContract(open: () => StoreUnderTest): void {
       expect(await store().listTurns(chat.chatId, { limit: 10 })).toEqual([]);
       expect(await store().getSteps(requestId)).toEqual([]);
       expect(await store().getStepsByStack(step.stackId)).toEqual([]);
-      expect(await store().getStackPath(step.stackId)).toEqual([step.stackId]);
+      expect(await store().getStackPath(chat.chatId, step.stackId)).toEqual([step.stackId]);
       expect(await store().lastIncompleteStep(chat.chatId)).toBeNull();
       expect(
         (await store().listChats(filterOf({ anyOf: [{ createdBy: 'alice' }], keywords: chat.chatId }))).total,

@@ -148,7 +148,7 @@ export function seedContract(open: () => StoreUnderTest): void {
         input: { messages: ['draw'] },
         spaceSnapshot: child.spaceSnapshot,
       });
-      expect(await store().getStackPath(last!.stackId)).toEqual([rootStackId, child.stackId]);
+      expect(await store().getStackPath(turn.chatId, last!.stackId)).toEqual([rootStackId, child.stackId]);
       await store().deleteChat(turn.chatId, at(9));
       expect([await stepsOf(turn.requestId), await store().lastIncompleteStep(turn.chatId)]).toEqual([[], null]);
     });

@@ -167,15 +167,25 @@ export function stepContract(open: () => StoreUnderTest): void {
       const childId = `child-of-${turn.requestId}`;
       const leafId = anId('stack');
       await store().saveSteps([aStep(turn, 6, { stackId: leafId, stackParentId: childId, stackDepth: 2 })]);
-      expect(await store().getStackPath(leafId)).toEqual([rootStackId, childId, leafId]);
-      expect(await store().getStackPath(childId)).toEqual([rootStackId, childId]);
-      expect(await store().getStackPath(rootStackId)).toEqual([rootStackId]);
+      expect(await store().getStackPath(turn.chatId, leafId)).toEqual([rootStackId, childId, leafId]);
+      expect(await store().getStackPath(turn.chatId, childId)).toEqual([rootStackId, childId]);
+      expect(await store().getStackPath(turn.chatId, rootStackId)).toEqual([rootStackId]);
       const unknown = anId('stack');
-      expect(await store().getStackPath(unknown)).toEqual([unknown]);
+      expect(await store().getStackPath(turn.chatId, unknown)).toEqual([unknown]);
       // A parent without steps of its own is on the path, and ends it.
       await store().saveSteps([aStep(turn, 7, { stackId: anId('stack'), stackParentId: unknown, stackDepth: 1 })]);
       const [orphan] = (await store().getSteps(turn.requestId)).slice(-1);
-      expect(await store().getStackPath(orphan!.step.stackId)).toEqual([unknown, orphan!.step.stackId]);
+      expect(await store().getStackPath(turn.chatId, orphan!.step.stackId)).toEqual([unknown, orphan!.step.stackId]);
+    });
+
+    it('ACC-1: a path does not lead through another chat that has such a stack', async () => {
+      const [own, foreign] = [(await begun(store())).turn, (await begun(store())).turn];
+      const stackId = anId('stack');
+      const [root, secret] = [anId('stack'), anId('stack')];
+      await store().saveSteps([aStep(foreign, 2, { stackId, stackParentId: secret, stackDepth: 1 })]);
+      await store().saveSteps([aStep(own, 2, { stackId, stackParentId: root, stackDepth: 1 })]);
+      expect(await store().getStackPath(own.chatId, stackId)).toEqual([root, stackId]);
+      expect([...(await store().chatsOfStack(stackId))].sort()).toEqual([own.chatId, foreign.chatId].sort());
     });
 
     it('a cycle in the data ends the climb', async () => {
@@ -186,8 +196,8 @@ export function stepContract(open: () => StoreUnderTest): void {
         aStep(turn, 2, { stackId: b, stackParentId: a }),
         aStep(turn, 3, { stackId: self, stackParentId: self }),
       ]);
-      expect(await store().getStackPath(a)).toEqual([b, a]);
-      expect(await store().getStackPath(self)).toEqual([self]);
+      expect(await store().getStackPath(turn.chatId, a)).toEqual([b, a]);
+      expect(await store().getStackPath(turn.chatId, self)).toEqual([self]);
     });
   });
 }
