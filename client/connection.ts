@@ -107,7 +107,7 @@ export class Connection {
     // A failure is the server's to answer: it closes the connection, and the next attempt asks for a token again.
     tokenFrom(token, new ChatError('token_expired')).then((fresh) => {
       // One that came too late is of no use to the next connection, which was made with one of its own.
-      if (this.#link !== link) return;
+      if (this.#link !== link) return done();
       this.request('auth:refresh', { token: fresh }, REFRESH_TIMEOUT_MS, (outcome) => {
         done();
         if (outcome.type !== 'data') return;

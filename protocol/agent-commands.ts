@@ -103,6 +103,7 @@ export const agentCommands = {
     args: z.object({ ...frame, seq, ops: z.array(z.unknown()) }),
     result: z.object({ seq: z.int().min(0) }),
     right: 'hold',
+    paced: true,
   }),
   'turn:close': agentCommand({
     summary: 'Ends a frame; for the root frame the turn.',
@@ -116,6 +117,7 @@ export const agentCommands = {
     }),
     result: z.union([z.object({ turn, persisted: z.boolean() }), z.object({ stackId: id, status: frameEnd })]),
     right: 'hold',
+    paced: true,
   }),
   'turn:delegate': agentCommand({
     summary: 'Runs a child frame on any host that serves its assistant; answers when it has ended.',
@@ -141,6 +143,7 @@ export const agentCommands = {
       messages: z.array(message).default([]),
     }),
     right: 'hold',
+    paced: true,
   }),
   'turn:input': agentCommand({
     summary: 'Gives what turn:assigned carried.',

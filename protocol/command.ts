@@ -59,12 +59,18 @@ export interface AgentCommandSpec<A extends z.ZodType = z.ZodType, R extends z.Z
   readonly result: R;
   readonly right: AgentRight;
   readonly audited: boolean;
+  /** Whether acks bound how fast it is given (AGT-6), so that it is counted in no rate. */
+  readonly paced: boolean;
 }
 
 export const agentCommand = <A extends z.ZodType, R extends z.ZodType>({
   audited = false,
+  paced = false,
   ...spec
-}: Omit<AgentCommandSpec<A, R>, 'audited'> & { audited?: boolean }): AgentCommandSpec<A, R> => ({ ...spec, audited });
+}: Omit<AgentCommandSpec<A, R>, 'audited' | 'paced'> & {
+  audited?: boolean;
+  paced?: boolean;
+}): AgentCommandSpec<A, R> => ({ ...spec, audited, paced });
 
 /** CON-4: the acknowledgement of every command. */
 export type Ack<T> = { ok: true; data: T } | { ok: false; error: ErrorBody };

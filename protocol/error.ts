@@ -75,6 +75,11 @@ export class ChatError extends Error {
     return ERRORS[this.code].retryable;
   }
 
+  /** A log or a page that writes it down writes what the wire would carry. */
+  toJSON(): ErrorBody {
+    return this.body();
+  }
+
   /** What goes over the wire. */
   body(): ErrorBody {
     const { details, retryAfterMs } = this.options;

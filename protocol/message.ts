@@ -37,7 +37,8 @@ export const message = z.object({
 });
 export type Message = z.infer<typeof message>;
 
-const inputObject = z.object({
+/** One message of an input, as an object. */
+export const inputObject = z.object({
   type: messageType.refine((type) => type !== SIGNAL_TYPE, { error: 'a signal is no input' }),
   props: jsonObject,
   blockId: id.nullable().optional(),

@@ -81,7 +81,6 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
     isDirectFanOut = true,
   } = options;
   const fromModules = await assistantsOf(config);
-  for (const warning of warningsOf(config)) log.warn(warning);
   const metrics = createMetrics();
   const claim = claimDataDirectory(config.dataDir);
   const store = await openStore(claim, {
@@ -178,6 +177,7 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
   });
   metrics.beforeScrape(() => metrics.outboxBytes.set(sockets.outboxBytes + http.outboxBytes));
   await listen(server, config.port, config.host);
+  for (const warning of warningsOf(config)) log.warn(warning);
   const { port } = server.address() as AddressInfo;
 
   let closing: Promise<void> | undefined;

@@ -14,6 +14,9 @@ export interface Timer {
   cancel(): void;
 }
 
+/** Timers count to this many milliseconds (25 days); more would fire at once. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /** ISO 8601, UTC, with milliseconds. */
 export function isoNow(clock: Clock): string {
   const ms = clock.now();

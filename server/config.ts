@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import proxyaddr from 'proxy-addr';
 import { z } from 'zod';
 import { DEFAULT_LIMITS, type Limits } from '../protocol/index.js';
+import { MAX_TIMER_MS } from './clock.js';
 import { LOG_LEVELS } from './log.js';
 
 /**
@@ -24,8 +25,6 @@ export class ConfigError extends Error {
 const KiB = 1024;
 const MiB = 1024 * KiB;
 const MINUTE_MS = 60_000;
-/** Timers count to this many milliseconds (25 days); more would fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 const whole = (fallback: number, meaning: string, { min = 1, max = Number.MAX_SAFE_INTEGER } = {}) => {
   const error = `expected a whole number from ${min} to ${max}`;
@@ -93,9 +92,7 @@ const settings = z.object({
   AUTH_MODE: z.enum(['none', 'jwt'], { error: 'expected none or jwt' }).default('none').meta({
     description: 'Who callers are: `none` believes what they say (development); `jwt` asks for a signed token.',
   }),
-  ALLOW_INSECURE: flag(
-    '`1` lets a server whose callers anybody could be listen on more than loopback, for a network that you trust.',
-  ),
+  ALLOW_INSECURE: flag('`1` lets `AUTH_MODE=none` listen on more than loopback, for a network that you trust.'),
   AUTH_JWT_SECRET: word('Secret that tokens are signed with (HS256), at least 32 bytes; or else `AUTH_JWKS_URL`.'),
   AUTH_JWKS_URL: webAddress('Address of the public keys that tokens are signed with (RS256, ES256, EdDSA).'),
   AUTH_JWT_ISSUER: word('Issuer (`iss`) that a token must name.'),
@@ -209,15 +206,21 @@ function checkTogether(values: Settings): void {
     throw new ConfigError('DATABASE_URL', 'PostgreSQL comes with a later version; leave it unset or give file:…');
   if (values.REDIS_URL !== undefined)
     throw new ConfigError('REDIS_URL', 'several nodes come with a later version; leave it unset');
-  if (values.AUTH_MODE === 'jwt' && (values.AUTH_JWT_SECRET === undefined) === (values.AUTH_JWKS_URL === undefined))
-    throw new ConfigError('AUTH_JWT_SECRET', 'with AUTH_MODE=jwt set either AUTH_JWT_SECRET or AUTH_JWKS_URL');
-  if (isLoopback(values.HOST) || values.ALLOW_INSECURE) return;
-  if (values.AUTH_MODE === 'none')
+  if (values.AUTH_MODE === 'jwt') checkKeys(values);
+  if (values.AUTH_MODE === 'none' && !isLoopback(values.HOST) && !values.ALLOW_INSECURE)
     throw new ConfigError(
       'HOST',
       'with AUTH_MODE=none anyone who reaches the server may be anyone: listen on 127.0.0.1, or set ALLOW_INSECURE=1',
     );
-  if (isShort(values.AUTH_JWT_SECRET))
+}
+
+function checkKeys({ HOST, TRUST_PROXY, AUTH_JWT_SECRET, AUTH_JWKS_URL }: Settings): void {
+  if (AUTH_JWT_SECRET === undefined && AUTH_JWKS_URL === undefined)
+    throw new ConfigError('AUTH_JWT_SECRET', 'AUTH_MODE=jwt needs it, or else AUTH_JWKS_URL');
+  if (AUTH_JWT_SECRET !== undefined && AUTH_JWKS_URL !== undefined)
+    throw new ConfigError('AUTH_JWT_SECRET', 'AUTH_JWKS_URL is set as well; keep one of the two');
+  const isReachable = !isLoopback(HOST) || TRUST_PROXY.length > 0;
+  if (isReachable && isShort(AUTH_JWT_SECRET))
     throw new ConfigError(
       'AUTH_JWT_SECRET',
       `expected at least ${MIN_SECRET_BYTES} bytes, since a shorter one can be guessed`,
@@ -239,14 +242,16 @@ export function warningsOf(config: Config): string[] {
         ? 'AUTH_MODE=none: every program on this machine may be anyone; set AUTH_MODE=jwt before others use it'
         : `AUTH_MODE=none on ${host}: EVERYBODY WHO REACHES THIS SERVER MAY BE ANYBODY, admins too; set AUTH_MODE=jwt`,
     );
+  if (authMode === 'none' && (authJwtSecret ?? authJwksUrl) !== undefined)
+    warnings.push('AUTH_MODE=none: tokens are not looked at, though a key for them is set');
   if (authMode === 'jwt' && isShort(authJwtSecret))
     warnings.push(`AUTH_JWT_SECRET has less than ${MIN_SECRET_BYTES} bytes and can be guessed`);
-  if (authMode === 'jwt' && authJwksUrl !== undefined && !isPrivate(new URL(authJwksUrl)))
+  if (authMode === 'jwt' && authJwksUrl !== undefined && !cannotBeReplaced(new URL(authJwksUrl)))
     warnings.push('AUTH_JWKS_URL is fetched over http: whoever stands between may put in keys of their own');
   return warnings;
 }
 
-const isPrivate = ({ protocol, hostname }: URL): boolean =>
+const cannotBeReplaced = ({ protocol, hostname }: URL): boolean =>
   protocol === 'https:' || isLoopback(hostname.replace(/^\[(.*)\]$/, '$1'));
 
 const isLoopback = (host: string): boolean =>

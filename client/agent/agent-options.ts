@@ -1,5 +1,5 @@
 import type { Assistant } from '../../assistant/index.js';
-import type { AgentArgsInput, Chat, Turn } from '../../protocol/index.js';
+import type { AgentArgsInput, Chat, ChatError, Turn } from '../../protocol/index.js';
 import type { Backoff } from '../backoff.js';
 import type { Clock } from '../clock.js';
 import type { ConnectionState } from '../connection-state.js';
@@ -31,6 +31,8 @@ export interface AgentOptions extends Partial<SinkBounds> {
   readonly concurrency?: number;
   /** Is told what an assistant threw: people see a code and a sentence only. Default: it is written to the console. */
   readonly onError?: (error: unknown, about: FrameOf) => void;
+  /** Is told when the agent is closed for good and nothing is tried any more. Default: it is written to the console. */
+  readonly onClosed?: (error: ChatError) => void;
   /** Waits between attempts to connect. Defaults: 250 ms … 10 s, factor 1.7, full jitter. */
   readonly backoff?: Partial<Backoff>;
   /** Limit on one attempt to connect, the token included, milliseconds. Default 20,000. */

@@ -33,6 +33,10 @@ export function attachAgent(options: AgentOptions): Agent {
 // eslint-disable-next-line no-console
 const written = (error: unknown, about: FrameOf): void => console.error('an assistant failed', about, error);
 
+const writtenEnd = ({ code, message }: ChatError): void =>
+  // eslint-disable-next-line no-console
+  console.error(`the agent was closed: ${code}: ${message}`);
+
 class AttachedAgent implements Agent {
   readonly #clock: Clock;
   readonly #ids: IdSource;
@@ -149,6 +153,7 @@ class AttachedAgent implements Agent {
         closed: (error) => {
           this.#host.endAll(error ? endReason(error) : 'closed');
           this.#queue.fail(closedError(this.#connection.state.getSnapshot()));
+          if (error) (options.onClosed ?? writtenEnd)(error);
         },
         received: (event, body, reply) => {
           if (event === 'turn:assigned') this.#host.assigned(body, reply ?? (() => undefined));

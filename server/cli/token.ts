@@ -16,7 +16,7 @@ const asked = z.object({
   tenant: principalId.optional(),
   roles: z.array(z.enum(ROLES, { error: `expected ${ROLES.join(', ')}` })).optional(),
   assistants: z.array(assistantId).optional(),
-  expires: z.string().regex(/^\d{1,6}[smhd]$/, { error: 'expected a time such as 30s, 15m, 12h or 7d' }),
+  expires: z.string().regex(/^[1-9]\d{0,5}[smhd]$/, { error: 'expected a time such as 30s, 15m, 12h or 7d' }),
 });
 
 /**

@@ -172,15 +172,12 @@ export interface TurnQuery {
   readonly incomplete?: boolean;
 }
 
-/** Whom an admin of the tenant has shut out: a user, or one token. */
-export interface Revocation {
+/** Whom an admin of the tenant has shut out: a user, or one token by its claim `jti`. */
+export type Revocation = {
   readonly tenantId: string | null;
-  readonly userId?: string;
-  /** The token's claim `jti`. */
-  readonly tokenId?: string;
   readonly revokedBy: string;
   readonly revokedAt: string;
-}
+} & ({ readonly userId: string } | { readonly tokenId: string });
 
 /** A turn as it is stored: what the protocol shows, and what only the server needs. */
 export interface TurnRecord {

@@ -3,8 +3,9 @@ import type { ChatFilter } from '../ports/store.js';
 import type { Identity } from './identity.js';
 
 /**
- * Who may do what (ACC-1 to ACC-3), in one place. The tables of commands name the right of each command, and each is
- * checked here, on every call.
+ * Who may do what (ACC-1 to ACC-3), in one place. The tables of commands name the right of each command; those of people
+ * are checked here, on every call. Those of agents hang on what an agent holds, and are checked by what finds that
+ * (`desk/agent-desk.ts`).
  */
 
 type Shared = Pick<Chat, 'createdBy' | 'teamId' | 'tenantId' | 'share' | 'public'>;
@@ -48,20 +49,23 @@ export const mayChange = (chat: Shared, caller: Caller): boolean =>
 export const mayServe = ({ assistants }: Pick<Identity, 'assistants'>, assistantId: string): boolean =>
   assistants === null || assistants.includes(assistantId);
 
-const HOLDS: Readonly<Record<'read' | 'talk' | 'change', (chat: Shared, caller: Caller) => boolean>> = {
+/** The rights that are about a chat. */
+export type ChatRight = Exclude<Right, 'any' | 'admin'>;
+
+const GRANTS: Readonly<Record<ChatRight, (chat: Shared, caller: Caller) => boolean>> = {
   read: mayRead,
   talk: mayTalk,
   change: mayChange,
 };
 
 /** CMD-1: what the caller may not read is as unknown to them as what does not exist. @throws {ChatError} `not_found`, `forbidden` */
-export function mustHaveRight(chat: Chat | null, caller: Caller, right: keyof typeof HOLDS): asserts chat is Chat {
+export function mustHaveRight(chat: Chat | null, caller: Caller, right: ChatRight): asserts chat is Chat {
   if (!chat || !mayRead(chat, caller)) throw new ChatError('not_found');
-  if (!HOLDS[right](chat, caller)) throw new ChatError('forbidden');
+  if (!GRANTS[right](chat, caller)) throw new ChatError('forbidden');
 }
 
 /** The rights that are about no chat. @throws {ChatError} `forbidden` */
-export function mustBeFreeTo(caller: Caller, right: Exclude<Right, keyof typeof HOLDS>): void {
+export function mustBeFreeTo(caller: Caller, right: Exclude<Right, ChatRight>): void {
   if (right === 'admin' && !isAdmin(caller)) throw new ChatError('forbidden', 'This is for admins.');
 }
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson, cleanJson, isJsonObject, type Json } from '../../protocol/index.js';
+import { canonicalJson, cleanJson, inputObject, isJsonObject, type Json } from '../../protocol/index.js';
 
 /** The arguments that make two starts with one requestId the same (TRN-1). */
 const PARTS = ['chatId', 'input', 'regenerate', 'assistantId', 'onBusy', 'metadata'] as const;
-const MESSAGE_PARTS = ['type', 'props', 'blockId', 'threadId', 'metadata'] as const;
+const MESSAGE_PARTS = Object.keys(inputObject.shape);
 
 /** The hash of a start's body as it was sent: SHA-256 of its canonical JSON, hexadecimal. What the schema drops is no part of it. */
 export function fingerprint(sent: unknown): string {

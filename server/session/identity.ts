@@ -18,7 +18,7 @@ export interface Identity {
 interface TokenFacts {
   /** The claim `jti`; null: it has none. */
   readonly tokenId: string | null;
-  /** The claim `iat`, milliseconds since 1970; null: it does not say. */
+  /** When it was issued at the earliest: `iat` less the tolerance, milliseconds since 1970; null: it does not say. */
   readonly issuedAt: number | null;
 }
 

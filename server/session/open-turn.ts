@@ -36,12 +36,12 @@ export async function openTurn(
       open(env, agents, connection, args, session, isNew ? () => sessions.keep(session) : null),
     );
 
-  const session = await sessions.open(args.chatId);
-  if (session) {
-    if (!isInTenant(session.chat, connection.identity))
-      throw args.createChat ? chatIdTaken() : new ChatError('not_found');
-    return openIn(session, false);
-  }
+  const chat = await sessions.chat(args.chatId);
+  // Not one chat is taken into memory for an agent of another tenant.
+  if (chat && !isInTenant(chat, connection.identity))
+    throw args.createChat ? chatIdTaken() : new ChatError('not_found');
+  const session = chat && (await sessions.open(args.chatId));
+  if (session) return openIn(session, false);
   const { createChat } = args;
   if (!createChat) throw new ChatError('not_found');
   const opened = await sessions.exclusively(args.chatId, async () => {
@@ -49,13 +49,13 @@ export async function openTurn(
     if (await sessions.chat(args.chatId)) return null;
     if (await env.store.isChatIdTaken(args.chatId)) throw chatIdTaken();
     const { createdBy, teamId = null, ...draft } = createChat;
-    const chat = await newChat(
+    const created = await newChat(
       env,
       args.chatId,
       { assistantId: args.assistantId, ...draft },
       { userId: createdBy, teamId, tenantId },
     );
-    const begun = sessions.begin(chat);
+    const begun = sessions.begin(created);
     try {
       return await openIn(begun, true);
     } catch (error) {

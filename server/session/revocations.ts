@@ -19,7 +19,8 @@ const tokenKey = ({ tenantId }: Pick<Identity, 'tenantId'>, tokenId: string): st
  *
  * - a token by its `jti`: for ever
  * - a user: every token issued up to that moment, so that one who is let in again needs but a new token. A token that
- *   does not say when it was issued is older than any revocation.
+ *   does not say when it was issued is older than any revocation. Issuers whose clocks may be off
+ *   (AUTH_CLOCK_TOLERANCE_MS) have issued it that much earlier, in case of doubt.
  */
 export class Revocations {
   readonly #tokens = new Set<string>();
@@ -76,13 +77,15 @@ export class Revocations {
     return ended.length;
   }
 
-  #note({ tenantId, userId, tokenId, revokedAt }: Revocation): void {
-    if (userId !== undefined) this.#users.set(userKey({ tenantId, userId }), Date.parse(revokedAt));
-    if (tokenId !== undefined) this.#tokens.add(tokenKey({ tenantId }, tokenId));
+  #note(revocation: Revocation): void {
+    const { tenantId, revokedAt } = revocation;
+    if ('userId' in revocation)
+      this.#users.set(userKey({ tenantId, userId: revocation.userId }), Date.parse(revokedAt));
+    else this.#tokens.add(tokenKey({ tenantId }, revocation.tokenId));
   }
 }
 
 /** A user's connections end all, those without a token too. */
-const isMeant = (identity: Identity, { tenantId, userId, tokenId }: Revocation): boolean =>
-  identity.tenantId === tenantId &&
-  (userId === undefined ? identity.token?.tokenId === tokenId : identity.userId === userId);
+const isMeant = (identity: Identity, revocation: Revocation): boolean =>
+  identity.tenantId === revocation.tenantId &&
+  ('userId' in revocation ? identity.userId === revocation.userId : identity.token?.tokenId === revocation.tokenId);

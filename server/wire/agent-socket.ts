@@ -11,10 +11,11 @@ import {
 } from '../../protocol/index.js';
 import type { AgentConnection } from '../session/agent-directory.js';
 import type { Identity } from '../session/identity.js';
-import type { Origin } from './audit-log.js';
+import { Mutex } from '../session/mutex.js';
+import type { Provenance } from './caller.js';
 import { ConnectionIdentity } from './connection-identity.js';
 import { asChatError } from './dispatch.js';
-import { closeSoon, sayGoaway } from './goaway.js';
+import { closeSoon, sayGoaway, warnGoaway } from './goaway.js';
 import { helloTo } from './hello.js';
 import { Outbox } from './outbox.js';
 import { FrameSize, refusal, socketCommand, type SocketCommand } from './socket-command.js';
@@ -34,15 +35,15 @@ export class AgentSocket implements AgentConnection {
   readonly outbox: Outbox;
   readonly #frame: FrameSize;
   readonly #standing: ConnectionIdentity;
-  /** The count under way of a command before, which those that follow it wait for. */
-  #counting: Promise<void> | null = null;
-  /** Why it is not heard at present. */
-  #refused: ChatError | null = null;
+  /** The counts of commands under way, which those that follow wait for. */
+  readonly #counts = new Mutex();
+  /** Why it is not heard, and until when by the monotonic clock. */
+  #refused: { readonly error: ChatError; readonly until: number } | null = null;
 
   constructor(
     private readonly socket: Socket,
     identity: Identity,
-    private readonly origin: Origin,
+    private readonly from: Provenance,
     private readonly needs: SocketNeeds,
   ) {
     this.#frame = new FrameSize(socket, needs.limits.maxFrameBytes, needs.clock);
@@ -54,11 +55,11 @@ export class AgentSocket implements AgentConnection {
     });
     this.#standing = new ConnectionIdentity(
       identity,
-      origin,
+      from,
       { ...needs, mustFit: mustBeAgent },
       {
         // Turns go on (CON-5): what it is given until it has renewed its identity it cannot answer.
-        expired: () => void socket.emit('goaway', { code: 'token_expired', reconnect: true }),
+        expired: () => warnGoaway(socket, 'token_expired'),
         renewed: (isOther) => {
           if (isOther) needs.agentDesk.renewed(this);
         },
@@ -95,19 +96,19 @@ export class AgentSocket implements AgentConnection {
 
   goaway(code: GoawayCode): void {
     this.outbox.close();
-    sayGoaway(this.socket, { code, reconnect: code !== 'replaced' && code !== 'revoked' }, this.needs.clock);
+    sayGoaway(this.socket, code, this.needs.clock);
   }
 
   async #take(event: readonly unknown[]): Promise<void> {
-    const command = socketCommand(event);
     const bytes = this.#frame.of(event);
+    const command = socketCommand(event);
     try {
-      const isHolders = isAgentCommand(command.name) && agentCommands[command.name].right === 'hold';
       // What a frame's holder says is bounded by its acks (AGT-6) and not by a rate: it is an assistant's words as they come.
-      if (!isHolders) await this.#count(bytes);
-      else if (this.#counting) await this.#counting;
-      this.#frame.check(event);
-      command.ack({ ok: true, data: await (isHolders ? this.#asHolder(command, bytes) : this.#run(command)) });
+      const isPaced = isAgentCommand(command.name) && agentCommands[command.name].paced;
+      if (!isPaced) await this.#count(bytes);
+      else if (!this.#counts.isIdle) await this.#counts.run(async () => undefined);
+      this.#frame.mustFit(bytes);
+      command.ack({ ok: true, data: await (isPaced ? this.#asHolder(command, bytes) : this.#run(command)) });
     } catch (error) {
       command.ack(refusal(asChatError(error, this.needs.log, { connectionId: this.socket.id, command: command.name })));
     }
@@ -116,13 +117,14 @@ export class AgentSocket implements AgentConnection {
 
   /** Who only says that it holds a frame is counted like anyone, and heard no more once it has said so too often. */
   async #asHolder(command: SocketCommand, bytes: number): Promise<unknown> {
-    if (this.#refused) throw this.#refused;
+    const { clock, log } = this.needs;
+    if (this.#refused && clock.monotonic() < this.#refused.until) throw this.#refused.error;
     try {
       return await this.#run(command);
     } catch (error) {
-      this.#count(bytes).catch((limited: ChatError) => {
-        this.#refused = limited;
-        this.needs.clock.after(limited.retryAfterMs ?? 0, () => (this.#refused = null));
+      this.#count(bytes).catch((thrown: unknown) => {
+        const limited = asChatError(thrown, log, {});
+        this.#refused = { error: limited, until: clock.monotonic() + (limited.retryAfterMs ?? 0) };
       });
       throw error;
     }
@@ -135,22 +137,12 @@ export class AgentSocket implements AgentConnection {
       return this.#standing.renew(parse(agentCommands[name].args, args ?? {}).token, this.socket.handshake.auth);
     if (this.#standing.settled) await this.#standing.settled;
     this.#standing.mustStand();
-    return this.needs.dispatch.agent(name, this, this.origin, args);
+    return this.needs.dispatch.agent(name, this, this.from, args);
   }
 
   /** Counts a command; those that come meanwhile wait, so that all begin in their order. @throws {ChatError} `rate_limited` */
-  async #count(bytes: number): Promise<void> {
-    const counted = (this.#counting ?? Promise.resolve()).then(async () => {
-      await this.needs.rateLimit.command(this.identity);
-      await this.needs.rateLimit.bytes(this.identity, bytes);
-    });
-    const settled = counted
-      .catch(() => undefined)
-      .then(() => {
-        if (this.#counting === settled) this.#counting = null;
-      });
-    this.#counting = settled;
-    await counted;
+  #count(bytes: number): Promise<void> {
+    return this.#counts.run(() => this.needs.rateLimit.frame(this.identity, bytes));
   }
 }
 

@@ -1,16 +1,14 @@
 import { ChatError } from '../../protocol/index.js';
-import type { Clock, Timer } from '../clock.js';
+import { MAX_TIMER_MS, type Clock, type Timer } from '../clock.js';
 import type { Guest, Revocations } from '../session/revocations.js';
 import type { Identity } from '../session/identity.js';
+import { Mutex } from '../session/mutex.js';
 import type { Admission } from './admission.js';
-import type { Origin } from './audit-log.js';
-
-/** Timers count to this many milliseconds (25 days); a token may last longer. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+import type { Provenance } from './caller.js';
 
 export interface ConnectionIdentityNeeds {
   readonly admission: Admission;
-  readonly revocations: Pick<Revocations, 'watch'>;
+  readonly revocations: Pick<Revocations, 'watch' | 'mustStand'>;
   readonly clock: Clock;
   readonly authGraceMs: number;
   /** Whether an identity may be here at all. @throws {ChatError} `forbidden` */
@@ -19,7 +17,7 @@ export interface ConnectionIdentityNeeds {
 
 /** What becomes of an identity, for the connection that stands on it. */
 export interface IdentityListener {
-  /** It has ended: nothing private goes out, no command is served, until it is renewed. */
+  /** It has ended: no command is served, and what is followed waits, until it is renewed. */
   expired(): void;
   /** It was renewed in place; whether that changes what it may do. */
   renewed(isOther: boolean): void;
@@ -33,21 +31,28 @@ export class ConnectionIdentity implements Guest {
   #timer: Timer | null = null;
   #isExpired = false;
   #isClosed = false;
-  #renewal: Promise<unknown> | null = null;
+  readonly #renewals = new Mutex();
+  #identity: Identity;
   readonly #unwatch: () => void;
 
   constructor(
-    public identity: Identity,
-    private readonly origin: Origin,
+    identity: Identity,
+    private readonly from: Provenance,
     private readonly needs: ConnectionIdentityNeeds,
     private readonly listener: IdentityListener,
   ) {
+    this.#identity = identity;
     this.#unwatch = needs.revocations.watch(this);
     this.#expireLater();
   }
 
-  /** @throws {ChatError} `token_expired` */
+  get identity(): Identity {
+    return this.#identity;
+  }
+
+  /** @throws {ChatError} `token_expired`; `unauthenticated` once it was revoked */
   mustStand(): void {
+    this.needs.revocations.mustStand(this.identity);
     const { expiresAt } = this.identity;
     if (this.#isExpired || (expiresAt !== null && expiresAt <= this.needs.clock.now()))
       throw new ChatError('token_expired');
@@ -59,28 +64,21 @@ export class ConnectionIdentity implements Guest {
    * @throws {ChatError} `forbidden` for one of somebody else, or that has no place here; what {@link Admission.admit} throws
    */
   renew(token: string, claims: Readonly<Record<string, unknown>>): Promise<{ expiresAt: string | null }> {
-    const renewed = (this.#renewal ?? Promise.resolve()).then(() => this.#renew(token, claims));
-    const renewal = renewed
-      .catch(() => undefined)
-      .then(() => {
-        if (this.#renewal === renewal) this.#renewal = null;
-      });
-    this.#renewal = renewal;
-    return renewed;
+    return this.#renewals.run(() => this.#renew(token, claims));
   }
 
   /** Settles when the renewals that have been asked for are through; null where there is none. */
-  get settled(): Promise<unknown> | null {
-    return this.#renewal;
+  get settled(): Promise<void> | null {
+    return this.#renewals.isIdle ? null : this.#renewals.run(async () => undefined);
   }
 
   async #renew(token: string, claims: Readonly<Record<string, unknown>>): Promise<{ expiresAt: string | null }> {
     const before = this.identity;
-    const renewed = await this.needs.admission.admit(this.origin, { token, claims });
+    const renewed = await this.needs.admission.admit(this.from, { token, claims });
     if (renewed.userId !== before.userId || renewed.tenantId !== before.tenantId)
       throw new ChatError('forbidden', 'The token is of another user.');
     this.needs.mustFit(renewed);
-    this.identity = renewed;
+    this.#identity = renewed;
     this.#isExpired = false;
     this.#expireLater();
     this.listener.renewed(rightsOf(before) !== rightsOf(renewed));

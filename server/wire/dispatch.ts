@@ -15,7 +15,8 @@ import type { AgentConnection } from '../session/agent-directory.js';
 import type { AgentDesk, AgentDeskCommand } from '../session/desk/agent-desk.js';
 import type { ChatDesk, DeskCommand } from '../session/desk/chat-desk.js';
 import type { Subscriber } from '../session/subscriber.js';
-import type { AuditLog, Caller, Origin } from './audit-log.js';
+import type { AuditLog } from './audit-log.js';
+import type { Caller, Provenance } from './caller.js';
 
 /**
  * From raw arguments to a result, the same for sockets and HTTP: parse by the command table, run, count, audit. It rejects
@@ -27,7 +28,7 @@ export interface Dispatch {
   /** `typist` names the connection. */
   typing(caller: Caller, args: unknown, typist: object): Promise<unknown>;
   /** Ops are applied before it first waits. */
-  agent(name: AgentDeskCommand, connection: AgentConnection, origin: Origin, args: unknown): Promise<unknown>;
+  agent(name: AgentDeskCommand, connection: AgentConnection, from: Provenance, args: unknown): Promise<unknown>;
 }
 
 /** A chat that is being followed, and how to end that. */
@@ -54,58 +55,45 @@ const NOT_FOUND_STEP_MS = 10;
 export function createDispatch({ desk, agentDesk, audit, metrics, clock, log }: DispatchNeeds): Dispatch {
   async function run<A, R>(
     name: CommandName | AgentDeskCommand,
+    { args: schema, audited }: { readonly args: z.ZodType<A>; readonly audited: boolean },
     caller: Caller,
-    parsed: () => A,
+    sent: unknown,
     work: (args: A) => Promise<R>,
   ): Promise<R> {
     const began = clock.monotonic();
     let args: A | undefined;
     try {
-      args = parsed();
+      args = parse(schema, sent ?? {});
       const result = await work(args);
       metrics.commands.inc({ command: name, outcome: 'ok' });
-      audit.command(name, caller, 'ok', args, result);
+      if (audited) audit.command(name, caller, 'ok', args, result);
       return result;
     } catch (thrown) {
       const error = asChatError(thrown, log, { command: name });
       metrics.commands.inc({ command: name, outcome: error.code });
       // What cannot be read was not tried.
-      if (args !== undefined) audit.command(name, caller, error.code, args);
+      if (audited && args !== undefined) audit.command(name, caller, error.code, args);
       if (error.code === 'not_found') await untilNextStep(clock, began);
       throw error;
     }
   }
   return {
     command: (name, caller, sent) =>
-      run(
-        name,
-        caller,
-        () => parse(commands[name].args, sent ?? {}),
-        (args) => desk.run(name, caller.identity, args as never, sent),
+      run<unknown, unknown>(name, commands[name], caller, sent, (args) =>
+        desk.run(name, caller.identity, args as never, sent),
       ),
     subscribe: (caller, sent, subscriber) =>
-      run(
-        'chat:subscribe',
-        caller,
-        () => parse(commands['chat:subscribe'].args, sent ?? {}),
-        (args) => desk.subscribe(caller.identity, args, subscriber),
+      run('chat:subscribe', commands['chat:subscribe'], caller, sent, (args) =>
+        desk.subscribe(caller.identity, args, subscriber),
       ),
     typing: (caller, sent, typist) =>
-      run(
-        'typing',
-        caller,
-        () => parse(commands['typing'].args, sent ?? {}),
-        async (args) => {
-          await desk.typing(caller.identity, args, typist);
-          return {};
-        },
-      ),
-    agent: (name, connection, origin, sent) =>
-      run(
-        name,
-        { identity: connection.identity, origin },
-        () => parse(agentCommands[name].args, sent ?? {}),
-        (args) => agentDesk.run(name, connection, args as never),
+      run('typing', commands.typing, caller, sent, async (args) => {
+        await desk.typing(caller.identity, args, typist);
+        return {};
+      }),
+    agent: (name, connection, from, sent) =>
+      run<unknown, unknown>(name, agentCommands[name], { identity: connection.identity, from }, sent, (args) =>
+        agentDesk.run(name, connection, args as never),
       ),
   };
 }

@@ -1,14 +1,29 @@
 import type { Socket } from 'socket.io';
-import type { Goaway } from '../../protocol/index.js';
+import type { Goaway, GoawayCode } from '../../protocol/index.js';
 import type { Clock } from '../clock.js';
 import { tcpOf, type EngineConnection } from './tcp-of.js';
 
 /** How long a peer that does not read keeps its connection after it was told to go (CON-6). */
 const PATIENCE_MS = 2000;
 
+/** Whether to come back, and when. */
+const AFTERWARDS: Readonly<Record<GoawayCode, Omit<Goaway, 'code'>>> = {
+  shutdown: { reconnect: true, retryAfterMs: 1000 },
+  token_expired: { reconnect: true },
+  slow_consumer: { reconnect: true },
+  revoked: { reconnect: false },
+  replaced: { reconnect: false },
+  too_many_connections: { reconnect: true, retryAfterMs: 1000 },
+};
+
+/** Says that the connection is about to be closed, and why. */
+export function warnGoaway(socket: Socket, code: GoawayCode): void {
+  socket.emit('goaway', { code, ...AFTERWARDS[code] } satisfies Goaway);
+}
+
 /** Says why, and closes. */
-export function sayGoaway(socket: Socket, body: Goaway, clock: Clock): void {
-  socket.emit('goaway', body);
+export function sayGoaway(socket: Socket, code: GoawayCode, clock: Clock): void {
+  warnGoaway(socket, code);
   closeSoon(socket, clock);
 }
 

@@ -47,7 +47,7 @@ export class Outbox {
   }
 
   /** Sends an event after all that was sent here before. `of` names what it is part of, for `forget`. */
-  send(encoded: EncodedEvent, of: object = this): void {
+  send(encoded: EncodedEvent, of: object): void {
     if (this.#waiting.length === 0 && this.#write(encoded)) return;
     this.#waiting.push({ encoded, of });
     this.#waitingBytes += encoded.frame.length;
@@ -55,7 +55,7 @@ export class Outbox {
     this.check();
   }
 
-  /** Keeps what comes from now on until it is released. */
+  /** Sends nothing until it is released. */
   hold(): void {
     this.#isHeld = true;
   }

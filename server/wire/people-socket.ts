@@ -4,14 +4,13 @@ import {
   commands,
   parse,
   type CommandName,
-  type Goaway,
   type GoawayCode,
   type SubscribeResult,
 } from '../../protocol/index.js';
 import type { DeskCommand } from '../session/desk/chat-desk.js';
 import type { Identity } from '../session/identity.js';
 import type { EventBatch, Subscriber } from '../session/subscriber.js';
-import type { Caller, Origin } from './audit-log.js';
+import type { Caller, Provenance } from './caller.js';
 import { CommandOrder } from './command-order.js';
 import { ConnectionIdentity } from './connection-identity.js';
 import { asChatError } from './dispatch.js';
@@ -19,7 +18,7 @@ import { helloTo } from './hello.js';
 import { Outbox } from './outbox.js';
 import { encodeEvent, encodeEvents, type EncodedEvent } from './socket-frame.js';
 import { FrameSize, refusal, socketCommand } from './socket-command.js';
-import { closeSoon, sayGoaway } from './goaway.js';
+import { closeSoon, sayGoaway, warnGoaway } from './goaway.js';
 import type { SocketNeeds } from './socket-needs.js';
 
 /** A chat that this connection follows. */
@@ -42,7 +41,7 @@ export class PeopleSocket {
   constructor(
     private readonly socket: Socket,
     identity: Identity,
-    private readonly origin: Origin,
+    private readonly from: Provenance,
     private readonly needs: SocketNeeds,
   ) {
     this.#frame = new FrameSize(socket, needs.limits.maxFrameBytes, needs.clock);
@@ -50,15 +49,15 @@ export class PeopleSocket {
       maxBytes: needs.maxOutboxBytes,
       isDirect: needs.isDirectFanOut,
       monotonic: () => needs.clock.monotonic(),
-      onSlow: () => this.goaway('slow_consumer', { reconnect: true }),
+      onSlow: () => this.goaway('slow_consumer'),
     });
     this.#standing = new ConnectionIdentity(
       identity,
-      origin,
+      from,
       { ...needs, mustFit: () => undefined },
       {
         expired: () => {
-          socket.emit('goaway', { code: 'token_expired', reconnect: true } satisfies Goaway);
+          warnGoaway(socket, 'token_expired');
           // What comes meanwhile waits, bounded like all that is not read, and is sent once it is known who reads it.
           this.outbox.hold();
         },
@@ -67,7 +66,7 @@ export class PeopleSocket {
           this.outbox.release();
         },
         lapsed: () => this.#leave(),
-        revoked: () => this.goaway('revoked', { reconnect: false }),
+        revoked: () => this.goaway('revoked'),
       },
     );
     // Taken here and not as an event: whatever its name, in the order of frames.
@@ -77,17 +76,19 @@ export class PeopleSocket {
   }
 
   /** Says why, then closes (CON-6). */
-  goaway(code: GoawayCode, body: Omit<Goaway, 'code'>): void {
+  goaway(code: GoawayCode): void {
     if (!this.#isOpen) return;
     this.#closed();
-    sayGoaway(this.socket, { code, ...body }, this.needs.clock);
+    sayGoaway(this.socket, code, this.needs.clock);
   }
 
   /**
    * A command is counted when it comes and not when its time has come: so what waits for its time is bounded by what may
-   * come at all. A refusal is told at once, and nothing of it waits.
+   * come at all. A refusal is told at once, and nothing of it waits: the closures below share what they close over, so
+   * none of them may name `event` or `args`.
    */
   #take(event: readonly unknown[]): void {
+    const bytes = this.#frame.of(event);
     const { name, args, ack } = socketCommand(event);
     let waiting: { readonly args: unknown } | null = { args };
     const refuse = (error: unknown): void => {
@@ -95,8 +96,8 @@ export class PeopleSocket {
       ack(refusal(asChatError(error, this.needs.log, { connectionId: this.socket.id, command: name })));
       this.outbox.check();
     };
-    const counted = this.#count(this.#frame.of(event)).then(() => {
-      this.#frame.check(event);
+    const counted = this.needs.rateLimit.frame(this.#standing.identity, bytes).then(() => {
+      this.#frame.mustFit(bytes);
       return commandNamed(name);
     });
     counted.catch(refuse);
@@ -111,15 +112,8 @@ export class PeopleSocket {
     });
   }
 
-  /** @throws {ChatError} `rate_limited` */
-  async #count(bytes: number): Promise<void> {
-    const { rateLimit } = this.needs;
-    await rateLimit.command(this.#standing.identity);
-    await rateLimit.bytes(this.#standing.identity, bytes);
-  }
-
   get #caller(): Caller {
-    return { identity: this.#standing.identity, origin: this.origin };
+    return { identity: this.#standing.identity, from: this.from };
   }
 
   async #run(name: CommandName, args: unknown): Promise<unknown> {

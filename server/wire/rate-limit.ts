@@ -5,6 +5,11 @@ import { userKey, type Identity } from '../session/identity.js';
 /** Bursts are this many times the steady rate: a client that comes back asks for much at once, then is quiet. */
 const BURST = 10;
 
+const SENTENCES: Readonly<Record<string, string>> = {
+  rateLimitBytesPerSecond: 'Too many bytes; slow down.',
+  rateLimitPerAddress: 'Too many failed attempts from this address; try again soon.',
+};
+
 type Counted = Pick<Identity, 'tenantId' | 'userId'>;
 
 export interface RateLimits {
@@ -20,13 +25,15 @@ export interface RateLimit {
   command(user: Counted): Promise<void>;
   /** What a user has sent. @throws {ChatError} `rate_limited` */
   bytes(user: Counted, bytes: number): Promise<void>;
+  /** A command with its bytes. @throws {ChatError} `rate_limited` */
+  frame(user: Counted, bytes: number): Promise<void>;
   /**
    * Whether somebody at an address may say who they are: only attempts that failed count, so that a thousand people behind
    * one address do not stand in each other's way.
    *
    * @throws {ChatError} `rate_limited`, at most ten seconds away
    */
-  mayTry(address: string): Promise<void>;
+  mustHaveTries(address: string): Promise<void>;
   failed(address: string): void;
 }
 
@@ -39,11 +46,18 @@ export function createRateLimit({ commandsPerSecond, bytesPerSecond, attemptsPer
   const commands = bursty(commandsPerSecond);
   const bytes = bursty(bytesPerSecond);
   const attempts = new RateLimiterMemory({ points: attemptsPerSecond * BURST, duration: BURST });
+  const command = (user: Counted): Promise<void> =>
+    consume(commands, userKey(user), 1, { limit: 'rateLimitPerSecond', max: commandsPerSecond });
+  const sent = (user: Counted, count: number): Promise<void> =>
+    consume(bytes, userKey(user), count, { limit: 'rateLimitBytesPerSecond', max: bytesPerSecond });
   return {
-    command: (user) => consume(commands, userKey(user), 1, { limit: 'rateLimitPerSecond', max: commandsPerSecond }),
-    bytes: (user, count) =>
-      consume(bytes, userKey(user), count, { limit: 'rateLimitBytesPerSecond', max: bytesPerSecond }),
-    async mayTry(address) {
+    command,
+    bytes: sent,
+    async frame(user, count) {
+      await command(user);
+      await sent(user, count);
+    },
+    async mustHaveTries(address) {
       const tried = await attempts.get(address);
       if (tried !== null && tried.consumedPoints >= attempts.points)
         throw refusalOf(tried, { limit: 'rateLimitPerAddress', max: attemptsPerSecond });
@@ -81,5 +95,5 @@ function refusalOf(
   atLeastMs = 1,
 ): ChatError {
   const retryAfterMs = Math.max(1, atLeastMs, Math.ceil(msBeforeNext));
-  return new ChatError('rate_limited', undefined, { details, retryAfterMs });
+  return new ChatError('rate_limited', SENTENCES[details.limit], { details, retryAfterMs });
 }

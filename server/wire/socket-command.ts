@@ -69,8 +69,8 @@ export class FrameSize {
   }
 
   /** @throws {ChatError} `payload_too_large` */
-  check(event: readonly unknown[]): void {
-    if (this.of(event) > this.maxBytes) throw tooLarge('maxFrameBytes', this.maxBytes);
+  mustFit(bytes: number): void {
+    if (bytes > this.maxBytes) throw tooLarge('maxFrameBytes', this.maxBytes);
   }
 
   #finished(): void {

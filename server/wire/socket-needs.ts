@@ -19,9 +19,9 @@ export interface SocketNeeds {
   readonly desk: ChatDesk;
   readonly agentDesk: AgentDesk;
   readonly admission: Admission;
-  readonly revocations: Pick<Revocations, 'covers' | 'watch'>;
+  readonly revocations: Pick<Revocations, 'covers' | 'mustStand' | 'watch'>;
   readonly addressOf: AddressOf;
-  readonly rateLimit: Pick<RateLimit, 'command' | 'bytes'>;
+  readonly rateLimit: Pick<RateLimit, 'frame'>;
   readonly connectionLimit: ConnectionLimit;
   readonly origins: OriginPolicy;
   readonly assistants: (tenantId: string | null) => ListedAssistant[];

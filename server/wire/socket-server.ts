@@ -4,9 +4,10 @@ import { AGENT_NAMESPACE, ChatError, PROTOCOL_VERSION, type GoawayCode } from '.
 import type { Timer } from '../clock.js';
 import type { Identity } from '../session/identity.js';
 import { AgentSocket, mustBeAgent } from './agent-socket.js';
-import type { Origin } from './audit-log.js';
+import type { Provenance } from './caller.js';
 import { asChatError } from './dispatch.js';
 import { sayGoaway } from './goaway.js';
+import { askerOf } from './http/origins.js';
 import { PeopleSocket } from './people-socket.js';
 import type { EngineConnection } from './tcp-of.js';
 import type { SocketNeeds } from './socket-needs.js';
@@ -39,7 +40,7 @@ export function createSocketServer(http: HttpServer, needs: SocketNeeds): Socket
     maxHttpBufferSize: 2 * limits.maxFrameBytes,
     connectTimeout: CONNECT_TIMEOUT_MS,
     allowRequest: (request, decide) => {
-      const asker = { origin: request.headers.origin, host: request.headers.host };
+      const asker = askerOf(request.headers);
       const hasRoom = !isNew(request) || vestibule.hasRoom(addressOf(request));
       decide(null, hasRoom && origins.answersTo(asker) && origins.admits(asker));
     },
@@ -56,13 +57,13 @@ export function createSocketServer(http: HttpServer, needs: SocketNeeds): Socket
   const people = new Set<PeopleSocket>();
   const agents = new Set<AgentSocket>();
 
-  serve(io.of('/'), needs, vestibule, 'people', (socket, identity, origin) => {
-    const connection = new PeopleSocket(socket, identity, origin, needs);
+  serve(io.of('/'), needs, vestibule, 'people', (socket, identity, from) => {
+    const connection = new PeopleSocket(socket, identity, from, needs);
     people.add(connection);
     socket.on('disconnect', () => people.delete(connection));
   });
-  serve(io.of(AGENT_NAMESPACE), needs, vestibule, 'agents', (socket, identity, origin) => {
-    const connection = new AgentSocket(socket, identity, origin, needs);
+  serve(io.of(AGENT_NAMESPACE), needs, vestibule, 'agents', (socket, identity, from) => {
+    const connection = new AgentSocket(socket, identity, from, needs);
     agents.add(connection);
     socket.on('disconnect', () => agents.delete(connection));
   });
@@ -79,7 +80,7 @@ export function createSocketServer(http: HttpServer, needs: SocketNeeds): Socket
       return [...people, ...agents].reduce((bytes, { outbox }) => bytes + outbox.bytes, 0);
     },
     goaway(code) {
-      for (const connection of people) connection.goaway(code, { reconnect: true, retryAfterMs: 1000 });
+      for (const connection of people) connection.goaway(code);
       for (const connection of agents) connection.goaway(code);
     },
     close() {
@@ -98,7 +99,7 @@ function serve(
   needs: SocketNeeds,
   vestibule: Vestibule,
   name: 'people' | 'agents',
-  begin: (socket: Socket, identity: Identity, origin: Origin) => void,
+  begin: (socket: Socket, identity: Identity, from: Provenance) => void,
 ): void {
   const { metrics, connectionLimit, revocations, clock, log } = needs;
   namespace.use((socket, next) => {
@@ -120,14 +121,14 @@ function serve(
     );
   });
   namespace.on('connection', (socket) => {
-    const { identity, origin } = socket.data as Admitted;
+    const { identity, from } = socket.data as Admitted;
     vestibule.join(socket.conn);
-    if (revocations.covers(identity)) return sayGoaway(socket, { code: 'revoked', reconnect: false }, clock);
+    if (revocations.covers(identity)) return sayGoaway(socket, 'revoked', clock);
     let release: () => void;
     try {
       release = connectionLimit.take(identity);
     } catch {
-      sayGoaway(socket, { code: 'too_many_connections', reconnect: true, retryAfterMs: 1000 }, clock);
+      sayGoaway(socket, 'too_many_connections', clock);
       return;
     }
     metrics.connections.inc({ namespace: name });
@@ -139,14 +140,14 @@ function serve(
       metrics.connections.dec({ namespace: name });
       vestibule.part(socket.conn, name);
     });
-    begin(socket, identity, origin);
+    begin(socket, identity, from);
   });
 }
 
 /** What is known of a socket that was let in. */
 interface Admitted {
   readonly identity: Identity;
-  readonly origin: Origin;
+  readonly from: Provenance;
 }
 
 /** @throws {ChatError} what `connect_error.data` says (CON-1) */
@@ -158,9 +159,9 @@ async function admit(
   const { token, protocol, ...claims } = socket.handshake.auth as Record<string, unknown>;
   if (protocol !== undefined && protocol !== PROTOCOL_VERSION)
     throw new ChatError('unsupported', `This server speaks protocol ${PROTOCOL_VERSION}.`);
-  const origin = { address: addressOf(socket.request), connectionId: socket.id };
-  const identity = await admission.admit(origin, { ...(typeof token === 'string' ? { token } : {}), claims });
+  const from = { address: addressOf(socket.request), connectionId: socket.id };
+  const identity = await admission.admit(from, { ...(typeof token === 'string' ? { token } : {}), claims });
   if (name === 'agents') mustBeAgent(identity);
   connectionLimit.take(identity)();
-  Object.assign(socket.data as Partial<Admitted>, { identity, origin });
+  Object.assign(socket.data as Partial<Admitted>, { identity, from });
 }

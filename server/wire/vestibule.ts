@@ -3,7 +3,7 @@ import type { Clock } from '../clock.js';
 import { closeConnection } from './goaway.js';
 import { tcpOf, type EngineConnection } from './tcp-of.js';
 
-/** The head of the handshake and a token fit in; a flood of bytes from somebody unknown does not. */
+/** A token fits in; a flood of bytes from somebody unknown does not. */
 const MAX_BYTES = 64 * 1024;
 
 /**

@@ -107,13 +107,18 @@ describe('the set of keys at AUTH_JWKS_URL', () => {
 
   test.each(broken)('a set that was never had: %s', async (_, answer) => {
     const key = await signingKey('ES256');
-    const { verify, server } = await jwks(key);
+    const { verify, server, advance } = await jwks(key);
     server.answer = answer;
     const refused = await refusal(verify(await signedBy(key, ALICE)));
     expect(refused).toMatchObject({ code: 'internal', retryable: true, retryAfterMs: expect.any(Number) as number });
     expect(refused.message).not.toContain(server.url);
+    const asked = server.requests;
+    for (let index = 0; index < 20; index++)
+      expect(await refusal(verify(await signedBy(key, ALICE)))).toMatchObject({ code: 'internal' });
+    expect(server.requests, 'a flood of tokens is not passed on').toBe(asked);
     server.answer = { is: 'keys' };
-    expect(await verify(await signedBy(key, ALICE)), 'the moment that it can be had').toEqual(ALICE);
+    advance(1_001);
+    expect(await verify(await signedBy(key, ALICE)), 'a second after it can be had').toEqual(ALICE);
   });
 
   test('an issuer that was never reachable: `internal`, retryable, with a time', async () => {

@@ -41,7 +41,7 @@ describe('the audit log', () => {
     await requestAs(url, ANN, 'message:delete', { chatId, messageIds: messageId });
     await requestAs(url, { ...ANN, userId: 'root', roles: ['user', 'admin'] }, 'chat:delete', { chatId });
     expect(told()).toEqual([
-      ['agent:attach ok', { agentId: expect.any(String) as string, assistants: [{ assistantId: 'bot' }] }],
+      ['agent:attach ok', { agentId: expect.any(String) as string, assistants: ['bot'] }],
       ['chat:create ok', { chatId, assistantId: 'bot', created: true }],
       ['turn:start ok', { chatId, requestId, attempt: 1, onBusy: 'enqueue', duplicate: false }],
       ['chat:update ok', { chatId, share: 'team' }],

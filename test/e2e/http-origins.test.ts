@@ -82,6 +82,17 @@ describe('C51 pages of other origins', () => {
     expect((await create({ origin: strict.url }, strict)).status).toBe(200);
   });
 
+  test('a server that believes everybody is not for those who come through a proxy from elsewhere', async () => {
+    const through = async (forwardedFor: string, to = server) =>
+      (await to.request('GET', '/v1/chats', { headers: { 'x-forwarded-for': forwardedFor } })).status;
+    for (const address of ['203.0.113.7', '127.0.0.1, 203.0.113.7', '2001:db8::1', '', 'unknown', '127.0.0.1.evil'])
+      expect([address, await through(address)]).toEqual([address, 403]);
+    for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1', '127.0.0.1, ::1'])
+      expect([address, await through(address)]).toEqual([address, 200]);
+    await using open = await startHttp({ loopbackOnly: false });
+    expect(await through('203.0.113.7', open)).toBe(200);
+  });
+
   test('a name that was turned to loopback is not answered to (DNS rebinding), not even to read', async () => {
     for (const host of [
       'evil.example',

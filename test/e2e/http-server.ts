@@ -114,7 +114,7 @@ export async function startHttp(options: TestHttpOptions = {}): Promise<TestHttp
     dispatch: createDispatch({ desk, agentDesk: noAgents, audit, metrics, log, clock: systemClock }),
     admission: createAdmission({
       authenticator: options.authenticator ?? createOpenAuthenticator(),
-      rateLimit: { mayTry: async () => {}, failed() {} },
+      rateLimit: { mustHaveTries: async () => {}, failed() {} },
       audit,
       log,
     }),

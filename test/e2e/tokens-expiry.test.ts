@@ -78,7 +78,7 @@ describe('C30: the end of a token, on the real clock', () => {
     const identity: Identity = { ...who, expiresAt: days * DAY_MS };
     const needs = {
       admission: { admit },
-      revocations: { watch: () => () => undefined },
+      revocations: { mustStand() {}, watch: () => () => undefined },
       clock: { ...clock, after },
       authGraceMs: GRACE_MS,
       mustFit: () => undefined,

@@ -113,15 +113,15 @@ describe('RATE_LIMIT_PER_SECOND', () => {
 
   test('an address pays for attempts that fail, and for none that succeed', async () => {
     const limit = createRateLimit({ ...WIDE, attemptsPerSecond: 1 });
-    for (let i = 0; i < 50; i++) await limit.mayTry('192.0.2.1');
+    for (let i = 0; i < 50; i++) await limit.mustHaveTries('192.0.2.1');
     for (let i = 0; i < 10; i++) limit.failed('192.0.2.1');
-    await expect(limit.mayTry('192.0.2.1')).rejects.toMatchObject({
+    await expect(limit.mustHaveTries('192.0.2.1')).rejects.toMatchObject({
       code: 'rate_limited',
       retryAfterMs: 10_000,
       details: { limit: 'rateLimitPerAddress', max: 1 },
     });
-    await limit.mayTry('192.0.2.2');
+    await limit.mustHaveTries('192.0.2.2');
     vi.advanceTimersByTime(10_000);
-    await limit.mayTry('192.0.2.1');
+    await limit.mustHaveTries('192.0.2.1');
   });
 });

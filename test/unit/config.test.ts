@@ -138,7 +138,12 @@ describe('section 10: settings', () => {
     expect(refused({ AUTH_MODE, AUTH_JWT_SECRET: 'x'.repeat(32), AUTH_JWKS_URL: url }).variable).toBe(
       'AUTH_JWT_SECRET',
     );
-    expect(refused({ AUTH_MODE, HOST: '0.0.0.0', AUTH_JWT_SECRET: 'x'.repeat(31) }).variable).toBe('AUTH_JWT_SECRET');
+    for (const reachable of [
+      { HOST: '0.0.0.0' },
+      { HOST: '0.0.0.0', ALLOW_INSECURE: '1' },
+      { TRUST_PROXY: 'loopback' },
+    ])
+      expect(refused({ AUTH_MODE, ...reachable, AUTH_JWT_SECRET: 'x'.repeat(31) }).variable).toBe('AUTH_JWT_SECRET');
     for (const env of [{ AUTH_JWT_SECRET: 'x'.repeat(32) }, { AUTH_JWKS_URL: url }])
       expect(readConfig({ AUTH_MODE, HOST: '0.0.0.0', ...env }).authMode).toBe('jwt');
     expect(readConfig({ AUTH_MODE, AUTH_JWT_SECRET: 'short' }).authJwtSecret).toBe('short');
@@ -147,6 +152,7 @@ describe('section 10: settings', () => {
   test('what is dangerous is said aloud, and what is not, not', () => {
     const said = (env: Record<string, string>) => warningsOf(readConfig(env));
     expect(said({})).toEqual([expect.stringMatching(/^AUTH_MODE=none: every program on this machine/)]);
+    expect(said({ AUTH_JWT_SECRET: 'x'.repeat(32) })[1]).toMatch(/tokens are not looked at/);
     expect(said({ HOST: '0.0.0.0', ALLOW_INSECURE: '1' })).toEqual([expect.stringContaining('EVERYBODY')]);
     const jwt = { AUTH_MODE: 'jwt' };
     expect(said({ ...jwt, AUTH_JWT_SECRET: 'short' })).toEqual([expect.stringMatching(/^AUTH_JWT_SECRET .* guessed/)]);

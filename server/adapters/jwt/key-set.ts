@@ -36,31 +36,35 @@ export function remoteKeySet(
         return response;
       } catch (error) {
         failedAt = clock.monotonic();
+        log.warn({ err: error }, 'the keys that tokens are signed with cannot be had');
         throw error;
       }
     },
   });
-  const isOut = (): boolean => clock.monotonic() - failedAt < OUTAGE_RETRY_MS;
-
   /** The keys of the last answer, as long as they may be believed. */
   function known(): JWTVerifyGetKey | null {
     const set = remote.jwks();
     return set && clock.monotonic() - fetchedAt < MAX_STALE_MS ? createLocalJWKSet(set) : null;
   }
 
+  /** Whether the issuer was asked in vain a moment ago; a longer one where its keys are known. */
+  function isOut(): boolean {
+    const sinceMs = clock.monotonic() - failedAt;
+    return sinceMs < COOLDOWN_MS || (sinceMs < OUTAGE_RETRY_MS && known() !== null);
+  }
+
   return async (header, token) => {
-    const kept = isOut() ? known() : null;
-    if (kept) return kept(header, token);
-    try {
-      return await remote(header, token);
-    } catch (error) {
-      // What is wrong with a token, or with the one key that it names, says nothing of the issuer.
-      if (!isOut()) throw error;
-      log.warn({ err: error }, 'the keys that tokens are signed with cannot be had');
-      const last = known();
-      if (last) return last(header, token);
-      throw new ChatError('internal', 'Tokens cannot be verified at present.', { cause: error, retryAfterMs: 1000 });
+    if (!isOut()) {
+      try {
+        return await remote(header, token);
+      } catch (error) {
+        // What is wrong with a token, or with the one key that it names, says nothing of the issuer.
+        if (!isOut()) throw error;
+      }
     }
+    const last = known();
+    if (last) return last(header, token);
+    throw new ChatError('internal', 'Tokens cannot be verified at present.', { retryAfterMs: COOLDOWN_MS });
   };
 }
 

@@ -2,7 +2,9 @@ import type { Revocation } from '../../ports/store.js';
 import type { Database } from './database.js';
 
 export async function saveRevocation(database: Database, revocation: Revocation): Promise<void> {
-  const { tenantId, userId = null, tokenId = null, revokedBy, revokedAt } = revocation;
+  const { tenantId, revokedBy, revokedAt } = revocation;
+  const userId = 'userId' in revocation ? revocation.userId : null;
+  const tokenId = 'tokenId' in revocation ? revocation.tokenId : null;
   const subject = JSON.stringify([tenantId, userId, tokenId]);
   await database.write((client) =>
     client.agentRevocation.upsert({
@@ -17,8 +19,7 @@ export async function listRevocations(database: Database): Promise<Revocation[]>
   const rows = await database.read((client) => client.agentRevocation.findMany());
   return rows.map(({ tenantId, userId, tokenId, revokedBy, revokedAt }) => ({
     tenantId,
-    ...(userId === null ? {} : { userId }),
-    ...(tokenId === null ? {} : { tokenId }),
+    ...(userId === null ? { tokenId: String(tokenId) } : { userId }),
     revokedBy,
     revokedAt: revokedAt.toISOString(),
   }));

@@ -1,5 +1,5 @@
 import type { Args, Result } from '../../../protocol/index.js';
-import { chatIdTaken, mayChange } from '../access.js';
+import { chatIdTaken, isInTenant } from '../access.js';
 import type { Environment } from '../environment.js';
 import type { Identity } from '../identity.js';
 import { newChat } from '../new-chat.js';
@@ -16,7 +16,7 @@ export function createChat(
   return sessions.exclusively(chatId, async () => {
     const held = await sessions.chat(chatId);
     if (held) {
-      if (held.createdBy !== identity.userId || !mayChange(held, identity)) throw chatIdTaken();
+      if (!isInTenant(held, identity) || held.createdBy !== identity.userId) throw chatIdTaken();
       return { chat: held, created: false };
     }
     if (await env.store.isChatIdTaken(chatId)) throw chatIdTaken();

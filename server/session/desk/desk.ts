@@ -1,5 +1,5 @@
 import { ChatError, commands, type Args, type Chat, type Result } from '../../../protocol/index.js';
-import { mayRead, mayTalk, mustBeFreeTo, mustHaveRight } from '../access.js';
+import { mayRead, mayTalk, mustBeFreeTo, mustHaveRight, type ChatRight } from '../access.js';
 import type { ChatDesk, DeskCommand } from './chat-desk.js';
 import type { ChatSession } from '../chat-session.js';
 import { deleteChat, updateChat } from '../edit-chat.js';
@@ -23,6 +23,7 @@ interface Call<N extends DeskCommand> {
   readonly sent: unknown;
   /** The chat that the right was checked on. */
   readonly chat: Chat;
+  readonly right: ChatRight;
 }
 
 type Handlers = { readonly [N in DeskCommand]: (call: Call<N>) => Promise<Result<N>> };
@@ -44,14 +45,13 @@ export function createDesk(env: Environment, sessions: Sessions, revocations: Re
 
   /** As a command of the chat, its right checked again at its turn: it may have waited for one that changed it. */
   async function command<T>(
-    call: { identity: Identity; chat: Chat },
-    right: 'talk' | 'change',
+    call: { identity: Identity; chat: Chat; right: ChatRight },
     work: (session: ChatSession) => Promise<T>,
   ): Promise<T> {
     const session = await sessionOf(call.chat.chatId);
     return session.commands.run(async () => {
       session.mustExist();
-      mustHaveRight(session.chat, call.identity, right);
+      mustHaveRight(session.chat, call.identity, call.right);
       return work(session);
     });
   }
@@ -94,23 +94,23 @@ export function createDesk(env: Environment, sessions: Sessions, revocations: Re
     'chat:list': ({ identity, args }) => listChats(store, identity, args),
     'chat:get': async ({ chat }) => ({ chat }),
     'chat:update': (call) =>
-      command(call, 'change', async (session) => ({
+      command(call, async (session) => ({
         chat: await updateChat(session, call.args, call.identity.userId),
       })),
     'chat:delete': (call) =>
-      command(call, 'change', async (session) => {
+      command(call, async (session) => {
         await deleteChat(session);
         sessions.drop(session);
         return { chatId: session.chatId };
       }),
     'message:list': async ({ args, chat }) => readMessages(await sessionOf(chat.chatId), args),
     'message:update': (call) =>
-      command(call, 'change', async (session) => ({ message: await updateMessage(session, call.args) })),
+      command(call, async (session) => ({ message: await updateMessage(session, call.args) })),
     'message:delete': (call) =>
-      command(call, 'change', async (session) => ({ messageIds: await deleteMessages(session, call.args) })),
+      command(call, async (session) => ({ messageIds: await deleteMessages(session, call.args) })),
     'turn:start': ({ identity, args, sent }) => start(env, sessions, identity, args, sent),
     'turn:stop': async ({ args, chat }) => ({ turn: await stopTurn(await sessionOf(chat.chatId), args) }),
-    'turn:resume': (call) => command(call, 'talk', (session) => resumeTurn(session, call.args)),
+    'turn:resume': (call) => command(call, (session) => resumeTurn(session, call.args)),
     'turn:get': ({ args }) => turnNow(args.requestId),
     'turn:list': async ({ args, chat }) => listTurns(await sessionOf(chat.chatId), args),
     'step:list': async ({ args }) => ({ steps: await stepsOfTurn(sessions, store, args.requestId) }),
@@ -123,7 +123,7 @@ export function createDesk(env: Environment, sessions: Sessions, revocations: Re
   };
 
   /** The chat that a command is about, once the caller's right is known; null where it needs none. @throws {ChatError} */
-  async function admitted(name: DeskCommand, identity: Identity, args: Named): Promise<Chat | null> {
+  async function chatWithRight(name: DeskCommand, identity: Identity, args: Named): Promise<Chat | null> {
     const { right } = commands[name];
     // A start may create its chat: the right is checked where that is decided.
     if (name === 'turn:start') return null;
@@ -138,13 +138,13 @@ export function createDesk(env: Environment, sessions: Sessions, revocations: Re
 
   return {
     async run(name, identity, args, sent) {
-      const chat = await admitted(name, identity, args as Named);
-      // Null only for those whose handlers do not ask for it.
-      return handlers[name]({ identity, args, sent, chat: chat as Chat });
+      const chat = await chatWithRight(name, identity, args as Named);
+      // Null, and no right of a chat, only for those whose handlers ask for neither.
+      return handlers[name]({ identity, args, sent, chat: chat as Chat, right: commands[name].right as ChatRight });
     },
 
     async subscribe(identity, args, subscriber) {
-      mustHaveRight(await sessions.chat(args.chatId), identity, 'read');
+      mustHaveRight(await sessions.chat(args.chatId), identity, commands['chat:subscribe'].right as ChatRight);
       const session = await sessionOf(args.chatId);
       const result = await subscribe(session, args, subscriber);
       // The right may have gone while the snapshot was read.
@@ -156,9 +156,10 @@ export function createDesk(env: Environment, sessions: Sessions, revocations: Re
     },
 
     async typing(identity, { chatId, typing }, typist) {
-      mustHaveRight(await sessions.chat(chatId), identity, 'talk');
+      const right = commands.typing.right as ChatRight;
+      mustHaveRight(await sessions.chat(chatId), identity, right);
       const { presence, chat } = await sessionOf(chatId);
-      mustHaveRight(chat, identity, 'talk');
+      mustHaveRight(chat, identity, right);
       if (!typing) return presence.stopTyping(typist);
       presence.type(typist, identity);
       typists.add(typist);

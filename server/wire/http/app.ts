@@ -16,7 +16,7 @@ import { createCallers } from './callers.js';
 import { answerErrors, answerNotFound } from './errors.js';
 import { jsonBody } from './json-body.js';
 import { createOperations, type Health } from './operations.js';
-import type { OriginPolicy } from './origins.js';
+import { askerOf, type OriginPolicy } from './origins.js';
 import { createRequestLog } from './request-log.js';
 import { createRoutes } from './routes.js';
 import { createEventStreams } from './server-sent-events.js';
@@ -63,7 +63,12 @@ export function createHttpApp(needs: HttpAppNeeds): HttpApp {
   const api = Router({ caseSensitive: true });
   const countBytes = (request: Request, bytes: number): Promise<void> =>
     rateLimit.bytes(callers.of(request).identity, bytes);
-  api.use('/v1', noStore, callers.identify, ...jsonBody(settings.maxFrameBytes, countBytes));
+  // The body may have taken half a minute to come.
+  const stillStands: RequestHandler = (request, _response, next) => {
+    needs.revocations.mustStand(callers.of(request).identity);
+    next();
+  };
+  api.use('/v1', noStore, callers.identify, ...jsonBody(settings.maxFrameBytes, countBytes), stillStands);
   api.use(streams.router, createRoutes(dispatch, callers));
 
   const app = express();
@@ -116,9 +121,10 @@ const wellEncoded: RequestHandler = (request, _response, next) => {
 const fromKnownPlaces =
   (origins: OriginPolicy): RequestHandler =>
   (request, _response, next) => {
-    const asker = { origin: request.headers.origin, host: request.headers.host };
+    const asker = askerOf(request.headers);
     const reads = request.method === 'GET' || request.method === 'HEAD';
-    if (!origins.answersTo(asker)) throw new ChatError('forbidden', 'This server does not answer to that host name.');
+    if (!origins.answersTo(asker))
+      throw new ChatError('forbidden', 'This server is for this machine alone: it asks nobody who they are.');
     if (!reads && !origins.admits(asker)) throw new ChatError('forbidden', 'Pages of this origin may not write here.');
     next();
   };

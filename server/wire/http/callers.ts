@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import type { AddressOf } from '../address.js';
 import type { Admission } from '../admission.js';
-import type { Caller } from '../audit-log.js';
+import type { Caller } from '../caller.js';
 import type { RateLimit } from '../rate-limit.js';
 
 /** Who sends a request, known from the moment on when `identify` has let it pass. */
@@ -22,13 +22,13 @@ export function createCallers({ admission, addressOf, rateLimit }: CallersNeeds)
   return {
     async identify(request, _response, next) {
       const token = bearerOf(request);
-      const origin = { address: addressOf(request), http: { id: request.id } };
-      const identity = await admission.admit(origin, {
+      const from = { address: addressOf(request), http: { id: request.id } };
+      const identity = await admission.admit(from, {
         ...(token === undefined ? {} : { token }),
         claims: claimsOf(request),
       });
       await rateLimit.command(identity);
-      callers.set(request, { identity, origin });
+      callers.set(request, { identity, from });
       next();
     },
     of(request) {

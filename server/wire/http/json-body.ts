@@ -1,4 +1,4 @@
-import { json, type Request, type RequestHandler } from 'express';
+import { json, type ErrorRequestHandler, type Request, type RequestHandler } from 'express';
 import { ChatError } from '../../../protocol/index.js';
 
 /**
@@ -11,15 +11,27 @@ import { ChatError } from '../../../protocol/index.js';
 export function jsonBody(
   maxFrameBytes: number,
   countBytes: (request: Request, bytes: number) => Promise<void>,
-): RequestHandler[] {
+): (RequestHandler | ErrorRequestHandler)[] {
   const bytesOf = new WeakMap<object, number>();
+  const measure = (request: object, _response: unknown, { length }: Buffer): void => void bytesOf.set(request, length);
   const count: RequestHandler = async (request, _response, next) => {
-    const bytes = bytesOf.get(request) ?? 0;
-    if (bytes > 0) await countBytes(request, bytes);
+    await countBytes(request, bytesOf.get(request) ?? 0);
     next();
   };
-  const measure = (request: object, _response: unknown, { length }: Buffer): void => void bytesOf.set(request, length);
-  return [requireJson, json({ limit: maxFrameBytes, strict: true, type: () => true, verify: measure }), count];
+  const known = new WeakSet<object>();
+  const begin: RequestHandler = (request, _response, next) => {
+    known.add(request);
+    next();
+  };
+  /** What cannot be read has come all the same. A request whose sender is not known did not come so far. */
+  const countRefused: ErrorRequestHandler = async (error, request, _response, next) => {
+    if (!known.has(request)) return next(error);
+    const announced = Number(request.headers['content-length'] ?? maxFrameBytes);
+    await countBytes(request, bytesOf.get(request) ?? Math.min(announced, maxFrameBytes));
+    next(error);
+  };
+  const read = json({ limit: maxFrameBytes, strict: true, type: () => true, verify: measure });
+  return [begin, requireJson, read, countRefused, count];
 }
 
 const requireJson: RequestHandler = (request, _response, next) => {

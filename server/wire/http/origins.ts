@@ -1,10 +1,21 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
 /** Who a browser says is asking. Programs send no origin. */
 interface Asker {
   /** The `Origin` header. */
   readonly origin?: string | undefined;
   /** The `Host` header. */
   readonly host?: string | undefined;
+  /** The `X-Forwarded-For` header: for whom a proxy asks. */
+  readonly forwardedFor?: string | string[] | undefined;
 }
+
+/** What the headers of a request say. */
+export const askerOf = ({ origin, host, 'x-forwarded-for': forwardedFor }: IncomingHttpHeaders): Asker => ({
+  origin,
+  host,
+  forwardedFor,
+});
 
 /** Which pages may act as the person in whose browser they are open. The same for HTTP and for socket handshakes. */
 export interface OriginPolicy {
@@ -27,6 +38,7 @@ export interface OriginSettings {
   readonly loopbackOnly: boolean;
 }
 
+const HERE = /^(127(\.\d{1,3}){3}|::1|::ffff:127(\.\d{1,3}){3})$/i;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
 
 /**
@@ -39,9 +51,15 @@ export function createOriginPolicy({ corsOrigins, loopbackOnly }: OriginSettings
   return {
     allows: (origin) => allowed.has(origin),
     admits: ({ origin, host }) => origin === undefined || allowed.has(origin) || isOf(origin, host),
-    answersTo: ({ host }) => !loopbackOnly || host === undefined || LOOPBACK.test(host) || hosts.has(host),
+    answersTo: ({ host, forwardedFor }) =>
+      !loopbackOnly || ((host === undefined || LOOPBACK.test(host) || hosts.has(host)) && isFromHere(forwardedFor)),
   };
 }
+
+/** A proxy makes callers from anywhere look as if they were here; one for development says that they are. */
+const isFromHere = (forwardedFor: string | string[] | undefined): boolean =>
+  forwardedFor === undefined ||
+  [forwardedFor].flat().every((list) => list.split(',').every((address) => HERE.test(address.trim())));
 
 /** The scheme is not compared: behind a proxy that speaks TLS the server cannot know its own. */
 function isOf(origin: string, host: string | undefined): boolean {

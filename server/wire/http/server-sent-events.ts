@@ -18,7 +18,7 @@ const query = queryShape(commands['chat:subscribe'], EVENTS_PATH);
 export interface EventStreamsNeeds {
   readonly dispatch: Dispatch;
   readonly callers: Callers;
-  readonly revocations: Pick<Revocations, 'mustStand' | 'watch'>;
+  readonly revocations: Pick<Revocations, 'watch'>;
   readonly clock: Clock;
   readonly metrics: Pick<Metrics, 'connections'>;
   readonly log: Log;
@@ -53,7 +53,6 @@ export function createEventStreams(needs: EventStreamsNeeds): EventStreams {
       release();
     });
     try {
-      needs.revocations.mustStand(caller.identity);
       stream.begin(await needs.dispatch.subscribe(caller, args, stream));
     } catch (error) {
       stream.abandon();

@@ -27,6 +27,7 @@ export function createHttpServer(
   handle: RequestListener,
   { maxConnections, slowestMs }: { readonly maxConnections: number; readonly slowestMs: number },
 ): Server {
+  const answer = fewAtATime(handle);
   const server = createServer(
     {
       headersTimeout: HEADERS_MS,
@@ -35,12 +36,12 @@ export function createHttpServer(
       keepAliveTimeout: KEEP_ALIVE_MS,
       requireHostHeader: false,
     },
-    fewAtATime(handle),
+    answer,
   );
   server.timeout = IDLE_MS + slowestMs;
   server.maxConnections = maxConnections;
   server.on('clientError', answerClientError);
-  server.on('checkExpectation', fewAtATime(handle));
+  server.on('checkExpectation', answer);
   server.on('upgrade', (request, socket) => {
     if (!isSocketIo(request)) refuse(socket as Socket, new ChatError('not_found'));
   });
