@@ -42,7 +42,7 @@ export const mayTalk = (chat: Shared, caller: Caller): boolean =>
   isInTenant(chat, caller) && (isCreator(chat, caller) || isTeamMate(chat, caller));
 
 /** Its creator, or an admin of the tenant. */
-export const mayChange = (chat: Shared, caller: Caller): boolean =>
+const mayChange = (chat: Shared, caller: Caller): boolean =>
   isInTenant(chat, caller) && (isCreator(chat, caller) || isAdmin(caller));
 
 /** ACC-3: an agent serves what its token lists, or anything where it lists nothing. */
