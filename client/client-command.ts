@@ -1,9 +1,9 @@
-import { commands, parse, type ArgsInput, type CommandName } from '../protocol/index.js';
+import { commands, isJsonObject, parse, type ArgsInput, type CommandName } from '../protocol/index.js';
 import type { IdSource } from './id-source.js';
 import { frameBytes } from './local-error.js';
 
 /** The commands of the table that sockets carry. */
-export type SocketCommandName = Exclude<CommandName, 'step:stack' | 'step:path' | 'step:incomplete'>;
+export type SocketCommandName = Exclude<CommandName, 'admin:revoke'>;
 
 /** A command that was checked and can be sent. Its arguments name whatever makes sending it again harmless. */
 export interface ClientCommand {
@@ -41,10 +41,29 @@ export function clientCommand<N extends SocketCommandName>(name: N, input: ArgsI
 }
 
 function withId(name: SocketCommandName, input: object, ids: IdSource): object {
-  const key = name === 'turn:start' ? 'requestId' : name === 'chat:create' ? 'chatId' : null;
-  if (key === null || (input as Record<string, unknown>)[key] !== undefined) return input;
-  return { ...input, [key]: ids.id() };
+  switch (name) {
+    case 'turn:start':
+      return { requestId: ids.id(), ...definedOf(input) };
+    case 'chat:create':
+      return { chatId: ids.id(), ...definedOf(input) };
+    case 'message:save':
+      return { ...input, messages: eachWithId(input, 'messages', 'messageId', ids) };
+    case 'step:save':
+      return { ...input, steps: eachWithId(input, 'steps', 'stepId', ids) };
+    default:
+      return input;
+  }
 }
+
+/** What is no list, or holds what is no object, is for the schema to refuse. */
+function eachWithId(input: object, list: string, key: string, ids: IdSource): unknown {
+  const given: unknown = (input as Record<string, unknown>)[list];
+  if (!Array.isArray(given)) return given;
+  return given.map((one: unknown) => (isJsonObject(one) ? { [key]: ids.id(), ...definedOf(one) } : one));
+}
+
+const definedOf = (input: object): object =>
+  Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
 
 function isRepeatable(name: SocketCommandName, args: Record<string, unknown>): boolean {
   switch (name) {

@@ -3,12 +3,12 @@ import { chat, chatPatch, chatStatus, metadata, mode, share, title } from './cha
 import { command, type CommandSpec } from './command.js';
 import { bearerToken, tokenId } from './connection.js';
 import { chatEvent } from './event.js';
-import { assistantId, id, principalId } from './ids.js';
-import { jsonObject } from './json.js';
-import { message, messageType, role, turnInput } from './message.js';
+import { assistantId, id, isoTime, principalId } from './ids.js';
+import { json, jsonObject } from './json.js';
+import { message, messageType, role, savedMessage, storedType, turnInput } from './message.js';
 import { position } from './position.js';
 import { presentUser } from './presence.js';
-import { step } from './step.js';
+import { givenStepMetadata, savedStep, step, stepStatus } from './step.js';
 import { turn } from './turn.js';
 import { wellFormed } from './text.js';
 
@@ -51,6 +51,12 @@ const messageFilter = {
   type: messageType.optional(),
 };
 
+/** Until there is a message the last one's time is that of creation. */
+const timeField = z.enum(['lastMessageAt', 'createdAt', 'updatedAt']);
+
+/** Saved at a time: so many stay far below what holds a chat up. */
+const MAX_SAVED = 1000;
+
 const subscribeResult = z.object({
   chat,
   position,
@@ -69,12 +75,14 @@ export const commands = {
       chatId: id.optional(),
       assistantId,
       title: title.nullable().optional(),
+      status: chatStatus.optional(),
       mode: mode.optional(),
       preset: z.boolean().optional(),
       public: z.boolean().optional(),
       share: share.optional(),
       sort: chatPatch.shape.sort,
       metadata: metadata.optional(),
+      createdAt: isoTime.optional().meta({ description: 'For one that began elsewhere. Default: now.' }),
     }),
     result: z.object({ chat, created: z.boolean() }),
     right: 'any',
@@ -93,6 +101,13 @@ export const commands = {
         .transform(wellFormed)
         .optional()
         .meta({ description: 'A literal, case-insensitive part of the title.' }),
+      createdBy: principalId.optional().meta({ description: 'Only those of this user.' }),
+      teamId: principalId.optional().meta({ description: 'Only those of this team.' }),
+      startTime: z.iso.datetime({ offset: true }).optional().meta({ description: 'Only from this time on.' }),
+      endTime: z.iso.datetime({ offset: true }).optional().meta({ description: 'Only up to this time.' }),
+      timeField: timeField.optional().meta({ description: 'What these are compared with. Default: lastMessageAt.' }),
+      orderBy: timeField.default('lastMessageAt'),
+      order: z.enum(['asc', 'desc']).default('desc'),
       page: z.int().min(1).max(1_000_000).default(1),
       pageSize: z.int().min(1).max(100).default(20),
     }),
@@ -149,13 +164,21 @@ export const commands = {
     right: 'read',
     http: { method: 'get', path: '/v1/chats/:chatId/messages' },
   }),
+  'message:save': command({
+    summary: 'Adds closed messages that no turn made, all or none; the same messageId again adds nothing.',
+    args: z.object({ chatId: id, messages: z.array(savedMessage).max(MAX_SAVED) }),
+    result: z.object({ messages: z.array(message) }),
+    right: 'change',
+    audited: true,
+    http: { method: 'post', path: '/v1/chats/:chatId/messages', status: () => 201 },
+  }),
   'message:update': command({
     summary: 'Edits a closed message.',
     args: z
       .object({
         messageId: id,
         props: jsonObject.optional(),
-        type: messageType.optional(),
+        type: storedType.optional(),
         metadata: metadata.optional(),
       })
       .refine((args) => args.props !== undefined || args.type !== undefined || args.metadata !== undefined, {
@@ -230,12 +253,39 @@ export const commands = {
     right: 'talk',
     http: { method: 'get', path: '/v1/turns/:requestId/steps' },
   }),
+  'step:save': command({
+    summary: 'Records steps that ran elsewhere, all or none; the same stepId again changes it.',
+    args: z.object({ chatId: id, steps: z.array(savedStep).max(MAX_SAVED) }),
+    result: z.object({ steps: z.array(step) }),
+    right: 'change',
+    audited: true,
+    http: { method: 'post', path: '/v1/chats/:chatId/steps', status: () => 201 },
+  }),
+  'step:update': command({
+    summary: 'Changes a recorded step; a completed one stays completed.',
+    args: z
+      .object({
+        stepId: id,
+        status: stepStatus.optional(),
+        output: json.optional(),
+        error: json.optional(),
+        spaceSnapshot: jsonObject.nullable().optional(),
+        metadata: givenStepMetadata.optional(),
+      })
+      .refine((args) => Object.keys(args).some((key) => key !== 'stepId'), {
+        error: 'expected status, output, error, spaceSnapshot or metadata',
+        path: ['status'],
+      }),
+    result: z.object({ step }),
+    right: 'change',
+    audited: true,
+    http: { method: 'patch', path: '/v1/steps/:stepId' },
+  }),
   'step:stack': command({
     summary: 'Gives the steps of one stack, ascending.',
     args: z.object({ stackId: id }),
     result: z.object({ steps: z.array(step) }),
     right: 'talk',
-    socket: false,
     http: { method: 'get', path: '/v1/stacks/:stackId/steps' },
   }),
   'step:path': command({
@@ -243,7 +293,6 @@ export const commands = {
     args: z.object({ stackId: id }),
     result: z.object({ path: z.array(id) }),
     right: 'talk',
-    socket: false,
     http: { method: 'get', path: '/v1/stacks/:stackId/path' },
   }),
   'step:incomplete': command({
@@ -251,7 +300,6 @@ export const commands = {
     args: z.object({ chatId: id }),
     result: z.object({ step: step.nullable() }),
     right: 'talk',
-    socket: false,
     http: { method: 'get', path: '/v1/chats/:chatId/incomplete-step' },
   }),
   typing: command({
@@ -284,6 +332,19 @@ export const commands = {
 
 export type Commands = typeof commands;
 export type CommandName = keyof Commands;
+/** The commands that act on chats; the others act on the connection that sends them, or on all of a user's. */
+export type ChatCommandName = Exclude<
+  CommandName,
+  'chat:subscribe' | 'chat:unsubscribe' | 'typing' | 'auth:refresh' | 'admin:revoke'
+>;
+/**
+ * Runs commands of the table as one caller: a `ChatClient` over the network, `Turnstream.as` within the process. What is
+ * written against it (`stores/`) runs on both.
+ */
+export interface ChatCommands {
+  /** @throws {ChatError} as the command says */
+  call<N extends ChatCommandName>(name: N, args: ArgsInput<N>): Promise<Result<N>>;
+}
 /** Arguments as a caller writes them. */
 export type ArgsInput<N extends CommandName> = z.input<Commands[N]['args']>;
 /** Arguments as a handler receives them. */

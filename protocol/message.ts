@@ -37,9 +37,12 @@ export const message = z.object({
 });
 export type Message = z.infer<typeof message>;
 
+/** The type of a message that is kept. */
+export const storedType = messageType.refine((type) => type !== SIGNAL_TYPE, { error: 'a signal is not stored' });
+
 /** One message of an input, as an object. */
 export const inputObject = z.object({
-  type: messageType.refine((type) => type !== SIGNAL_TYPE, { error: 'a signal is no input' }),
+  type: storedType,
   props: jsonObject,
   blockId: id.nullable().optional(),
   threadId: id.nullable().optional(),
@@ -52,6 +55,18 @@ export const inputMessage = z.union([
   z.string().transform((content): InputMessage => inputObject.parse({ type: 'text', props: { content } })),
   inputObject,
 ]);
+
+/** A message that no turn made: it comes closed, from a program that keeps a conversation here. */
+export const savedMessage = inputObject.extend({
+  /** Names it for good: what is saved again under its id is saved once. */
+  messageId: id.optional(),
+  requestId: id.nullable().optional(),
+  role,
+  assistantId: assistantId.nullable().optional(),
+  /** For showing; the order is that of saving. Default: now. */
+  createdAt: isoTime.optional(),
+});
+export type SavedMessage = z.infer<typeof savedMessage>;
 
 const tooMany: LimitParams = { limit: 'maxInputMessages', max: DEFAULT_LIMITS.maxInputMessages };
 

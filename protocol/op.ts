@@ -4,7 +4,7 @@ import { agentMadeId, assistantId, id } from './ids.js';
 import { isForbiddenKey, json, jsonObject } from './json.js';
 import { messageType, role } from './message.js';
 import { normalPath, parsePath, PathFault } from './path.js';
-import { metadataWithout, SAID, stepType } from './step.js';
+import { givenStepMetadata, stepType } from './step.js';
 import { wellFormed } from './text.js';
 
 /** A path into props, checked, well-formed and without a leading `props.`. */
@@ -29,7 +29,6 @@ const spaceKey = name.refine((key) => !isForbiddenKey(key), { error: 'this key i
 export const signalName = name;
 
 /** The server alone says what a hidden step has sent. */
-const stepMetadata = metadata.transform((given) => metadataWithout([SAID], given));
 
 /**
  * What an assistant does to its turn, one by one (section 6). Text in `append` is kept as it came: a lone half of a pair
@@ -63,7 +62,7 @@ export const op = z.discriminatedUnion('op', [
     stackId: agentMadeId.optional(),
     stackParentId: agentMadeId.nullable().optional(),
     assistantId: assistantId.optional(),
-    metadata: stepMetadata.optional(),
+    metadata: givenStepMetadata.optional(),
   }),
   z.object({
     op: z.literal('step.end'),
@@ -71,7 +70,7 @@ export const op = z.discriminatedUnion('op', [
     status: z.enum(['completed', 'failed', 'interrupted']),
     output: json.optional(),
     error: json.optional(),
-    metadata: stepMetadata.optional(),
+    metadata: givenStepMetadata.optional(),
   }),
   z.object({ op: z.literal('space.set'), key: spaceKey, value: json }),
   z.object({ op: z.literal('space.delete'), key: spaceKey }),

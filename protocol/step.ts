@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { metadata } from './chat.js';
 import { assistantId, id, isoTime } from './ids.js';
 import { json, jsonObject, type JsonObject } from './json.js';
+import { MAX_STACK_DEPTH } from './limits.js';
 
 export const stepType = z.enum(['input', 'hook_create', 'llm', 'tool', 'hook_next', 'delegate']);
 export type StepType = z.infer<typeof stepType>;
@@ -30,6 +31,28 @@ export const step = z.object({
   updatedAt: isoTime,
 });
 export type Step = z.infer<typeof step>;
+
+/** What others may say of a step: what the server alone writes is left out. */
+export const givenStepMetadata = metadata.transform((given) => metadataWithout([SAID], given));
+
+/** A step that ran elsewhere, as a program that keeps its steps here gives it. */
+export const savedStep = z.object({
+  /** Names it for good: what is saved again under its id changes it. */
+  stepId: id.optional(),
+  requestId: id,
+  assistantId,
+  stackId: id,
+  stackParentId: id.nullable().optional(),
+  stackDepth: z.int().min(0).max(MAX_STACK_DEPTH).optional(),
+  type: stepType,
+  status: stepStatus,
+  input: json.optional(),
+  output: json.optional(),
+  spaceSnapshot: jsonObject.nullable().optional(),
+  error: json.optional(),
+  metadata: givenStepMetadata.optional(),
+});
+export type SavedStep = z.infer<typeof savedStep>;
 
 /** A step as events carry it: without what may hold prompts and secrets. */
 export const stepSummary = step.omit({ input: true, output: true, spaceSnapshot: true });

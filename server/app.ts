@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createChat } from '../assistant/chat.js';
 import { echo } from '../assistant/echo.js';
 import type { Assistant } from '../assistant/assistant.js';
+import type { ChatCommands } from '../protocol/index.js';
 import { loadAssistantModules } from './adapters/assistant-modules.js';
 import { claimDataDirectory, type DataDirectoryClaim } from './adapters/data-directory.js';
 import { openFileJournal } from './adapters/file-journal.js';
@@ -26,7 +27,7 @@ import { SERVER_VERSION } from './version.js';
 import { createAddressOf } from './wire/address.js';
 import { createAdmission } from './wire/admission.js';
 import { createAuditLog } from './wire/audit-log.js';
-import { createOpenAuthenticator, type Authenticator } from './wire/authenticate.js';
+import { createOpenAuthenticator, openIdentity, type Authenticator, type CallerClaims } from './wire/authenticate.js';
 import { ConnectionLimit } from './wire/connection-limit.js';
 import { createDispatch } from './wire/dispatch.js';
 import { createHttpApp } from './wire/http/app.js';
@@ -57,6 +58,12 @@ export interface Turnstream {
   readonly url: string;
   readonly port: number;
   readonly metrics: Metrics;
+  /**
+   * Runs commands as somebody, within the process: what `stores/` is written against. Rights are checked as for anyone.
+   *
+   * @throws {ChatError} `bad_request` for a name that is none
+   */
+  as(caller: CallerClaims): ChatCommands;
   /** Refuses new turns, gives running ones `drainMs` to end, stores them, says goodbye and closes (LIF-1). */
   drain(): Promise<void>;
   /** Closes at once; running attempts stay in the journal and are ended at the next start. */
@@ -201,6 +208,12 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
     url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
     port,
     metrics,
+    as(claims) {
+      const caller = { identity: openIdentity({ ...claims }), from: { address: 'in-process' } };
+      // The table gives each command its result; dispatch is the same for all of them.
+      // What is given out is a copy: nobody's change to it is one of ours.
+      return { call: async (name, args) => structuredClone(await dispatch.command(name, caller, args)) as never };
+    },
     close,
     async drain() {
       env.gate.drain();

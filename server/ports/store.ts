@@ -43,6 +43,8 @@ export interface Store {
   getMessages(chatId: string, query: MessageQuery): Promise<Message[]>;
   /** The message, null for an unknown or deleted one (also by its chat). */
   getMessage(messageId: string): Promise<Message | null>;
+  /** Those of the ids that were ever used, also by a message deleted since. */
+  takenMessageIds(messageIds: readonly string[]): Promise<string[]>;
   /** @throws {ChatError} `not_found` */
   updateMessage(messageId: string, patch: MessagePatch, at: string): Promise<Message>;
   /** Deletes those of the ids that belong to the chat; gives the ids that were there, in the order asked. */
@@ -57,6 +59,8 @@ export interface Store {
   listTurns(chatId: string, query: TurnQuery): Promise<TurnRecord[]>;
   /** Every turn stored as `queued`, oldest first: what a start has to take up again. */
   queuedTurns(): Promise<TurnRecord[]>;
+  /** The chat that a request id was ever used in, by a turn or by steps, also one deleted since; null: in none. */
+  chatOfRequest(requestId: string): Promise<string | null>;
   /** Whether a request id was ever used, also in a chat deleted since. */
   isRequestIdTaken(requestId: string): Promise<boolean>;
 
@@ -69,6 +73,8 @@ export interface Store {
   saveSteps(steps: readonly StepRecord[]): Promise<void>;
   /** @throws {ChatError} `not_found` */
   updateStep(stepId: string, patch: StepPatch, at: string): Promise<Step>;
+  /** The step, null for an unknown or deleted one (also by its chat). */
+  getStep(stepId: string): Promise<StepRecord | null>;
   /** Ascending by sequence. */
   getSteps(requestId: string): Promise<StepRecord[]>;
   /**
@@ -106,6 +112,9 @@ export interface Store {
 }
 
 export interface ChatFilter {
+  /** Only of this user, of this team. */
+  readonly createdBy?: string;
+  readonly teamId?: string;
   /** Whose chats: conditions joined by OR, inside one tenant. */
   readonly tenantId: string | null;
   readonly anyOf: readonly (

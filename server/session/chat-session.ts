@@ -59,6 +59,8 @@ export class ChatSession implements Source {
    * a reader finds before its event would stand twice in the reader's view (SUB-1).
    */
   readonly beginning = new Map<string, Turn | null>();
+  /** Ids of messages that may be stored and are not told of yet: the same for those that no turn brings. */
+  readonly untold = new Set<string>();
   isDeleted = false;
   /** Monotonic ms of the last event or reading. */
   lastUsed: number;

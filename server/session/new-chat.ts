@@ -14,13 +14,13 @@ const FULL_RETRY_MS = 60_000;
 /** A chat as it is stored first. @throws {ChatError} `rate_limited` for one who has as many as anybody may have */
 export async function newChat(env: Environment, chatId: string, draft: ChatDraft, creator: Creator): Promise<Chat> {
   await mustHaveRoom(env, creator);
-  const at = isoNow(env.clock);
+  const at = draft.createdAt ?? isoNow(env.clock);
   return {
     chatId,
     title: draft.title ?? null,
     assistantId: draft.assistantId,
     mode: draft.mode ?? 'chat',
-    status: 'active',
+    status: draft.status ?? 'active',
     preset: draft.preset ?? false,
     public: draft.public ?? false,
     share: draft.share ?? 'private',
@@ -31,7 +31,7 @@ export async function newChat(env: Environment, chatId: string, draft: ChatDraft
     teamId: creator.teamId,
     tenantId: creator.tenantId,
     createdAt: at,
-    updatedAt: at,
+    updatedAt: isoNow(env.clock),
   };
 }
 

@@ -64,7 +64,7 @@ export async function readPage(
 export async function readRows(session: ChatSession, range: MessageRange, overlay: ReadOverlay): Promise<PendingPage> {
   const { chatId, env } = session;
   const buffered = bufferedTurns(session);
-  const begun = session.beginning.size * env.settings.limits.maxInputMessages;
+  const begun = session.beginning.size * env.settings.limits.maxInputMessages + session.untold.size;
   const hidden = buffered.reduce((sum, live) => sum + live.deletedStored.size, begun);
   const { limit, before, after, offset, maxBytes = env.settings.limits.maxPageBytes, ...filter } = range;
   const start = offset ?? 0;
@@ -100,7 +100,8 @@ function laidOver(
   overlay: ReadOverlay,
   wanted: (message: Message) => boolean,
 ): Message[] {
-  const isUntold = ({ requestId }: Message): boolean => requestId !== null && session.beginning.get(requestId) === null;
+  const isUntold = ({ requestId, messageId }: Message): boolean =>
+    session.untold.has(messageId) || (requestId !== null && session.beginning.get(requestId) === null);
   const byId = new Map(rows.filter((row) => !isUntold(row)).map((message) => [message.messageId, message]));
   for (const [messageId, message] of overlay.messages) {
     if (message && wanted(message)) byId.set(messageId, message);

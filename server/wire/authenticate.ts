@@ -27,14 +27,21 @@ const claims = z.object({
     .transform((roles) => [...new Set(roles)]),
 });
 
+/** Who a caller says to be. */
+export type CallerClaims = z.input<typeof claims>;
+
+/** @throws {ChatError} `bad_request` with the path of a claim that is no name */
+export const openIdentity = (said: Readonly<Record<string, unknown>>): Identity => ({
+  ...parse(claims, said, ['auth']),
+  assistants: null,
+  expiresAt: null,
+  token: null,
+});
+
 /**
  * AUTH_MODE=none, for development: callers are who they say, without a limit of time. Nobody is an `admin` who did not
  * ask for it. A token is not looked at.
  */
 export function createOpenAuthenticator(): Authenticator {
-  return {
-    async authenticate({ claims: said }) {
-      return { ...parse(claims, said, ['auth']), assistants: null, expiresAt: null, token: null };
-    },
-  };
+  return { authenticate: async ({ claims: said }) => openIdentity(said) };
 }

@@ -74,6 +74,7 @@ export interface Place {
   readonly requestId: string;
   readonly messageId: string;
   readonly stackId: string;
+  readonly stepId: string;
   /** Of each caller a chat and a message of the chat, to be deleted. */
   readonly doomedChat: (tag: string) => string;
   readonly doomedMessage: (tag: string) => string;
@@ -94,6 +95,7 @@ export const nowhere = (): Place => ({
   requestId: uid('r'),
   messageId: uid('m'),
   stackId: uid('k'),
+  stepId: uid('s'),
   doomedChat: nameEach(() => uid('c')),
   doomedMessage: nameEach(() => uid('m')),
 });
@@ -118,7 +120,8 @@ export async function furnish(owner: Person, agent: Agent, kind: Kind, tags: rea
   await owner.follow(chatId);
   const { turn } = await owner.start(chatId, 'go');
   const run = await agent.run(turn.requestId);
-  await run.push({ op: 'step.start', stepId: uid('s'), type: 'llm', input: 'secret' });
+  const stepId = uid('s');
+  await run.push({ op: 'step.start', stepId, type: 'llm', input: 'secret' });
   const messageId = await run.send('answer');
   const messages = new Map<string, string>();
   for (const tag of tags) messages.set(tag, await run.send(tag));
@@ -133,6 +136,7 @@ export async function furnish(owner: Person, agent: Agent, kind: Kind, tags: rea
     requestId: turn.requestId,
     messageId,
     stackId: run.stackId,
+    stepId,
     doomedChat: (tag) => String(chats.get(tag)),
     doomedMessage: (tag) => String(messages.get(tag)),
   };

@@ -67,6 +67,31 @@ export const ROWS: Readonly<Record<CommandName, readonly Row[]>> = {
   'step:incomplete': [{ args: ({ chatId }) => ({ chatId }), expects: needs('t') }],
   typing: [{ args: ({ chatId }) => ({ chatId, typing: true }), expects: needs('t') }],
   'chat:update': [{ args: ({ chatId }, by) => ({ chatId, title: by }), expects: needs('c') }],
+  'message:save': [
+    {
+      args: ({ chatId }, by) => ({ chatId, messages: [{ role: 'user', type: 'text', props: { content: by } }] }),
+      expects: needs('c'),
+    },
+  ],
+  'step:save': [
+    {
+      args: ({ chatId }, by) => ({
+        chatId,
+        steps: [
+          {
+            requestId: `${chatId}-saved`,
+            assistantId: 'elsewhere',
+            stackId: 'elsewhere',
+            type: 'llm',
+            status: 'completed',
+            output: by,
+          },
+        ],
+      }),
+      expects: needs('c'),
+    },
+  ],
+  'step:update': [{ args: ({ stepId }, by) => ({ stepId, metadata: { by } }), expects: needs('c') }],
   'message:update': [{ args: ({ messageId }, by) => ({ messageId, metadata: { by } }), expects: needs('c') }],
   'message:delete': [
     { args: ({ chatId, doomedMessage }, by) => ({ chatId, messageIds: [doomedMessage(by)] }), expects: needs('c') },

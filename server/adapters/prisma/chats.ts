@@ -163,6 +163,8 @@ function conditionsOf(filter: ChatFilter): { where: string; args: SqlValue[] } {
   // No scope is nobody's chats, not everybody's.
   add(`(${scopes.map(([condition]) => condition).join(' OR ') || '1 = 0'})`, ...scopes.flatMap(([, values]) => values));
   add('deleted_at IS NULL');
+  if (filter.createdBy !== undefined) add(`${unindexed('created_by')} = ?`, filter.createdBy);
+  if (filter.teamId !== undefined) add(`${unindexed('team_id')} = ?`, filter.teamId);
   if (filter.assistantId !== undefined) add(`${unindexed('assistant_id')} = ?`, filter.assistantId);
   if (filter.status !== undefined) add(`${unindexed('status')} = ?`, filter.status);
   const keywords = foldTitle(filter.keywords ?? '');

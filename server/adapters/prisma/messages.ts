@@ -87,6 +87,18 @@ export async function getMessage(database: Database, messageId: string): Promise
   return row && messageOf(row);
 }
 
+export async function takenMessageIds(database: Database, messageIds: readonly string[]): Promise<string[]> {
+  return database.read(async (client) => {
+    const taken: string[] = [];
+    for (let from = 0; from < messageIds.length; from += READ_CHUNK) {
+      const where = { messageId: { in: messageIds.slice(from, from + READ_CHUNK) } };
+      const rows = await client.agentMessage.findMany({ where, select: { messageId: true } });
+      taken.push(...rows.map(({ messageId }) => messageId));
+    }
+    return taken;
+  });
+}
+
 export async function updateMessage(
   database: Database,
   messageId: string,

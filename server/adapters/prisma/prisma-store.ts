@@ -75,6 +75,9 @@ export class PrismaStore implements Store {
   getMessage(messageId: string) {
     return messages.getMessage(this.#database, messageId);
   }
+  takenMessageIds(messageIds: readonly string[]) {
+    return messages.takenMessageIds(this.#database, messageIds);
+  }
   updateMessage(messageId: string, patch: MessagePatch, at: string) {
     return messages.updateMessage(this.#database, messageId, patch, at);
   }
@@ -94,6 +97,9 @@ export class PrismaStore implements Store {
   queuedTurns() {
     return turns.queuedTurns(this.#database);
   }
+  chatOfRequest(requestId: string) {
+    return turns.chatOfRequest(this.#database, requestId);
+  }
   isRequestIdTaken(requestId: string) {
     return turns.isRequestIdTaken(this.#database, requestId);
   }
@@ -103,6 +109,9 @@ export class PrismaStore implements Store {
   }
   updateStep(stepId: string, patch: StepPatch, at: string) {
     return steps.updateStep(this.#database, stepId, patch, at);
+  }
+  getStep(stepId: string) {
+    return steps.getStep(this.#database, stepId);
   }
   getSteps(requestId: string) {
     return steps.getSteps(this.#database, requestId);

@@ -6,12 +6,14 @@ import { octets } from './dialect.js';
 import type { AgentStepUpdateInput } from './generated/sqlite/models.js';
 import { jsonPatch } from './json-columns.js';
 import { stepOf, stepRecordOf } from './rows.js';
+import type { Sql } from './sql.js';
 import * as tables from './tables.js';
 
 /** @throws {ChatError} not_found for a chat that is not there; conflict for an id or a sequence of another step */
 export async function saveSteps(database: Database, steps: readonly StepRecord[]): Promise<void> {
   if (steps.length === 0) return;
   await database.transaction(async (sql) => {
+    await mustBeOfOneChat(sql, steps);
     const owners = new Map<string, tables.Owner>();
     for (const record of steps) {
       const { chatId } = record.step;
@@ -20,6 +22,19 @@ export async function saveSteps(database: Database, steps: readonly StepRecord[]
       await tables.upsertStep.run(sql, { record, owner });
     }
   });
+}
+
+/** A request is of one chat, also where two of them save at once. @throws {ChatError} conflict */
+async function mustBeOfOneChat(sql: Sql, steps: readonly StepRecord[]): Promise<void> {
+  const chats = new Map(steps.map(({ step }) => [step.requestId, step.chatId]));
+  for (const [requestId, chatId] of chats) {
+    const others = await sql.query(
+      'SELECT id FROM agent_turn WHERE request_id = ? AND chat_id <> ? ' +
+        'UNION ALL SELECT id FROM agent_step WHERE request_id = ? AND chat_id <> ? LIMIT 1',
+      [requestId, chatId, requestId, chatId],
+    );
+    if (others.length > 0) throw new ChatError('conflict', 'This requestId is taken.', { details: { requestId } });
+  }
 }
 
 export async function updateStep(database: Database, stepId: string, patch: StepPatch, at: string): Promise<Step> {
@@ -43,6 +58,11 @@ export async function updateStep(database: Database, stepId: string, patch: Step
   const unchanged = await database.read((client) => client.agentStep.findFirst({ where: { stepId, deletedAt: null } }));
   if (!unchanged) throw new ChatError('not_found');
   return stepOf(unchanged);
+}
+
+export async function getStep(database: Database, stepId: string): Promise<StepRecord | null> {
+  const row = await database.read((client) => client.agentStep.findFirst({ where: { stepId, deletedAt: null } }));
+  return row && stepRecordOf(row);
 }
 
 export function getSteps(database: Database, requestId: string): Promise<StepRecord[]> {

@@ -31,16 +31,22 @@ interface Stored {
     readonly attempt: number;
     readonly status: TurnStatus;
   } | null;
+  /** Whether steps stand under its request id, of whatever chat. */
+  readonly hasSteps: boolean;
   readonly chat: { readonly deleted: boolean; readonly teamId: string | null; readonly tenantId: string | null } | null;
 }
 
 const READ_TURN = 'SELECT chat_id, created_by, fingerprint, attempt, status FROM agent_turn WHERE request_id = ?';
+/** Only for a turn that is new: its own steps come with its end. */
+const READ_STEP = 'SELECT id FROM agent_step WHERE request_id = ? LIMIT 1';
 const READ_CHAT = 'SELECT deleted_at, team_id, tenant_id FROM agent_chat WHERE chat_id = ?';
 
 async function readStored(sql: Sql, { requestId, chatId }: Turn): Promise<Stored> {
   const [turn] = await sql.query(READ_TURN, [requestId]);
   const [chat] = await sql.query(READ_CHAT, [chatId]);
+  const hasSteps = turn === undefined && (await sql.query(READ_STEP, [requestId])).length > 0;
   return {
+    hasSteps,
     turn: turn
       ? {
           chatId: turn.chat_id as string,
@@ -83,6 +89,8 @@ function admitBegin(write: Begin, stored: Stored): Place | undefined {
     const isStillQueued = stored.turn.attempt === turn.attempt && stored.turn.status === 'queued';
     return stored.turn.attempt < turn.attempt || isStillQueued ? stored.chat : undefined;
   }
+  // Steps that a program recorded are no steps of a turn that begins now: it would go on from them, and number its own alike.
+  if (stored.hasSteps) throw new ChatError('conflict', 'This requestId is taken.', { details });
   if (write.newChat) {
     if (stored.chat) throw new ChatError('conflict', 'This chatId is taken.', { details });
     return write.newChat;

@@ -54,6 +54,18 @@ export async function queuedTurns(database: Database): Promise<TurnRecord[]> {
   return rows.map(turnRecordOf);
 }
 
+export async function chatOfRequest(database: Database, requestId: string): Promise<string | null> {
+  const [row] = await database.read((client) =>
+    client.$queryRawUnsafe<{ chatId: string }[]>(
+      'SELECT chat_id AS "chatId" FROM agent_turn WHERE request_id = ? ' +
+        'UNION ALL SELECT chat_id AS "chatId" FROM agent_step WHERE request_id = ? LIMIT 1',
+      requestId,
+      requestId,
+    ),
+  );
+  return row?.chatId ?? null;
+}
+
 export async function isRequestIdTaken(database: Database, requestId: string): Promise<boolean> {
   const row = await database.read((client) =>
     client.agentTurn.findFirst({ where: { requestId }, select: { id: true } }),

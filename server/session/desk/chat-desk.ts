@@ -1,9 +1,9 @@
-import type { Args, CommandName, Result, SubscribeResult } from '../../../protocol/index.js';
+import type { Args, ChatCommandName, Result, SubscribeResult } from '../../../protocol/index.js';
 import type { Identity } from '../identity.js';
 import type { Subscriber } from '../subscriber.js';
 
-/** The commands that act on chats; the others act on the connection that sent them. */
-export type DeskCommand = Exclude<CommandName, 'chat:subscribe' | 'chat:unsubscribe' | 'typing' | 'auth:refresh'>;
+/** The commands that act on more than the connection that sent them. */
+export type DeskCommand = ChatCommandName | 'admin:revoke';
 
 /**
  * Where people's commands arrive in the domain: every access check of the table's rights is made here, on every call

@@ -9,6 +9,8 @@ import type { Identity } from '../identity.js';
 import { readMessages } from '../read-messages.js';
 import { resumeTurn } from '../resume-turn.js';
 import type { Revocations } from '../revocations.js';
+import { saveMessages } from '../save-messages.js';
+import { saveSteps, updateStep } from '../save-steps.js';
 import type { Sessions } from '../sessions.js';
 import { stopTurn } from '../stop-turn.js';
 import { subscribe } from '../subscribe.js';
@@ -29,7 +31,7 @@ interface Call<N extends DeskCommand> {
 type Handlers = { readonly [N in DeskCommand]: (call: Call<N>) => Promise<Result<N>> };
 
 /** Which chat a command is about: the arguments name it, or something in it. */
-type Named = { readonly [K in 'chatId' | 'requestId' | 'messageId' | 'stackId']?: string | undefined };
+type Named = { readonly [K in 'chatId' | 'requestId' | 'messageId' | 'stepId' | 'stackId']?: string | undefined };
 
 /** The desk of one process over its sessions. */
 export function createDesk(env: Environment, sessions: Sessions, revocations: Revocations): ChatDesk {
@@ -56,16 +58,18 @@ export function createDesk(env: Environment, sessions: Sessions, revocations: Re
     });
   }
 
-  async function chatNamed({ chatId, requestId, messageId, stackId }: Named, identity: Identity): Promise<Chat | null> {
+  async function chatNamed({ chatId, stackId, ...inside }: Named, identity: Identity): Promise<Chat | null> {
     if (chatId !== undefined) return sessions.chat(chatId);
     if (stackId !== undefined) return chatOfStack(stackId, identity);
-    const found = await holding({ requestId, messageId });
+    const found = await holding(inside);
     return found === undefined ? null : sessions.chat(found);
   }
 
   /** The id of the chat that holds it, in memory or stored. */
-  async function holding({ requestId, messageId }: Named): Promise<string | undefined> {
-    if (requestId !== undefined) return env.ledger.chatOf(requestId) ?? (await store.getTurn(requestId))?.turn.chatId;
+  async function holding({ requestId, messageId, stepId }: Named): Promise<string | undefined> {
+    if (stepId !== undefined) return (await store.getStep(stepId))?.step.chatId;
+    if (requestId !== undefined)
+      return env.ledger.chatOf(requestId) ?? (await store.chatOfRequest(requestId)) ?? undefined;
     if (messageId === undefined) return undefined;
     for (const session of sessions.all()) {
       for (const live of session.turns.values())
@@ -104,6 +108,8 @@ export function createDesk(env: Environment, sessions: Sessions, revocations: Re
         return { chatId: session.chatId };
       }),
     'message:list': async ({ args, chat }) => readMessages(await sessionOf(chat.chatId), args),
+    'message:save': (call) =>
+      command(call, async (session) => ({ messages: await saveMessages(session, call.args.messages) })),
     'message:update': (call) =>
       command(call, async (session) => ({ message: await updateMessage(session, call.args) })),
     'message:delete': (call) =>
@@ -114,6 +120,8 @@ export function createDesk(env: Environment, sessions: Sessions, revocations: Re
     'turn:get': ({ args }) => turnNow(args.requestId),
     'turn:list': async ({ args, chat }) => listTurns(await sessionOf(chat.chatId), args),
     'step:list': async ({ args }) => ({ steps: await stepsOfTurn(sessions, store, args.requestId) }),
+    'step:save': (call) => command(call, async (session) => ({ steps: await saveSteps(session, call.args.steps) })),
+    'step:update': (call) => command(call, async (session) => ({ step: await updateStep(session, call.args) })),
     'step:stack': async ({ args, chat }) => ({
       steps: await stepsOfStack(sessions, store, args.stackId, chat.chatId),
     }),
