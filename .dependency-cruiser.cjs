@@ -54,9 +54,10 @@ module.exports = {
       '^assistant/',
       ['^assistant/', '^protocol/', '^node_modules/(zod|ai|@ai-sdk/[^/]+)/', computing],
     ),
-    only('stores', 'A thin room over sessions: its own files and the contract.', '^stores/', [
+    only('stores', 'A thin room over the table of commands: its own files and the contract.', '^stores/', [
       '^stores/',
       '^protocol/',
+      '^node_modules/zod/',
     ]),
 
     only(

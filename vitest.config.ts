@@ -19,6 +19,8 @@ export default defineConfig({
       project('unit', 30_000),
       project('contract', 30_000),
       project('e2e', 30_000),
+      // stores/ inside the frameworks they are for, which `npm test` installs in a package of their own.
+      project('frameworks', 30_000),
       // A fuzz run is many cases in one test.
       project('fuzz', 120_000),
     ],

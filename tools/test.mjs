@@ -2,10 +2,12 @@
 // if something fails, so that one run shows everything; the exit code is 1 if anything failed.
 // Arguments go to vitest: `npm test -- --project unit`.
 import { join } from 'node:path';
+import { installFrameworks } from './frameworks.mjs';
 import { prepareOrExit } from './prepare.mjs';
 import { node, npm, root } from './run.mjs';
 
 await prepareOrExit();
+await installFrameworks();
 
 const failed = [];
 

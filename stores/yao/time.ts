@@ -1,0 +1,16 @@
+import * as z from 'zod';
+import { invalid } from './error.js';
+
+/** A moment as callers give it: ISO 8601 with its zone, or a Date. */
+export type Moment = string | Date;
+
+const isoWithZone = z.iso.datetime({ offset: true });
+
+/** UTC with milliseconds, as everything here has it. @throws {YaoStoreError} `bad_request` for what is no moment */
+export function momentOf(value: Moment, field: string): string {
+  if (!(value instanceof Date) && !isoWithZone.safeParse(value).success)
+    throw invalid(`${field} must be a time, in ISO 8601 with its zone`);
+  const moment = new Date(value);
+  if (Number.isNaN(moment.getTime())) throw invalid(`${field} must be a time, in ISO 8601 with its zone`);
+  return moment.toISOString();
+}
