@@ -34,4 +34,10 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     options: TO_SERVER,
     load: async () => (await import('./tail.js')).tail,
   },
+  import: {
+    words: ['SYSTEM'],
+    summary: 'brings the chats of an older system (yao: agent_chat, agent_history) in, as yours; run it again to go on',
+    options: ['from', 'report', 'owner', ...TO_SERVER, 'assistant'],
+    load: async () => (await import('./import.js')).importChats,
+  },
 };

@@ -1,0 +1,78 @@
+import type { Call } from './command.js';
+import { ChatImport } from './import/chat-import.js';
+import { openLegacySource } from './import/legacy-source.js';
+import { Report } from './import/report.js';
+import { openLine } from './line.js';
+import { note, print } from './terminal.js';
+import { onTold } from './told.js';
+import { UsageError } from './usage-error.js';
+
+const ASSISTANT_OF_OTHERS = 'echo';
+/** What a shell gives for a program that Ctrl-C has ended. */
+const ENDED_BY_INTERRUPT = 130;
+
+/**
+ * Brings the conversations of an older system into a running server, as the caller's. It can be stopped and run again at
+ * any time: what is here already is not added twice. 0 where every row is here, 1 where one was refused.
+ *
+ * @throws {UsageError} another system than `yao`, or no database to read from
+ * @throws {Error} the database or the server does not answer
+ */
+export async function importChats({ words: [system = ''], options }: Call): Promise<number> {
+  if (system !== 'yao') throw new UsageError(`there is no import from ${system}; import yao is one`);
+  if (options.from === undefined) throw new UsageError('import yao needs --from URL');
+  onTold(['SIGINT', 'SIGTERM'], stopped, stopped);
+  const source = await openLegacySource(options.from);
+  try {
+    const { client, broken } = openLine(options, note);
+    try {
+      const report = new Report((line) => print(`${line.replace(/[\r\n]+/g, ' ')}\n`), options.report);
+      const target = {
+        chats: client,
+        maxFrameBytes: () => client.limits.maxFrameBytes,
+        assistantId: options.assistant ?? ASSISTANT_OF_OTHERS,
+        now: Date.now(),
+      };
+      const rows = await source.countRows();
+      const owners = new Set<string | null>();
+      for await (const legacy of source.chats()) {
+        if (options.owner !== undefined && legacy.sid !== options.owner) continue;
+        owners.add(legacy.sid);
+        await Promise.race([new ChatImport(source, target, report, legacy).run(), broken]);
+      }
+      const state = client.connection.getSnapshot();
+      const owner = state.status === 'open' ? (state.hello?.user.userId ?? null) : null;
+      return ended(report, { rows, owners: owners.size, owner, isAll: options.owner === undefined });
+    } finally {
+      client.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+interface End {
+  /** Rows that the old table had at the beginning. */
+  readonly rows: number;
+  /** How many the conversations belonged to. */
+  readonly owners: number;
+  /** Whose they are now. */
+  readonly owner: string | null;
+  readonly isAll: boolean;
+}
+
+/** Says what became of everything. @returns the exit code */
+function ended(report: Report, { rows, owners, owner, isAll }: End): number {
+  const { chats, rows: seen } = report.totals;
+  const missed = isAll ? rows - seen.kept - seen.changed - seen.refused : 0;
+  if (missed > 0) note(`${missed} rows of agent_history were not reached: run it again`);
+  if (owner !== null)
+    print(`owner: ${owner} has them now; the owners they had (${owners}) stand in metadata.yao.row.sid\n`);
+  report.close({ owner, owners, missed: Math.max(0, missed) });
+  return chats.refused + seen.refused + Math.max(0, missed) > 0 ? 1 : 0;
+}
+
+function stopped(): void {
+  note('stopped before the end; the same command goes on');
+  process.exit(ENDED_BY_INTERRUPT);
+}

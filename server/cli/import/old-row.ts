@@ -1,0 +1,49 @@
+import { wellFormed, type Json, type JsonObject } from '../../../protocol/index.js';
+import { readJson } from './exact-json.js';
+import type { SqlRow } from './sql.js';
+import { BROKEN_BYTES } from './sqlite.js';
+
+/** A row whose texts can be told, and what had to change for it. */
+export interface OldRow {
+  readonly row: SqlRow;
+  readonly changes: readonly string[];
+}
+
+/** Bytes that were no text are U+FFFD already; here it is said. */
+export function told(row: SqlRow): OldRow {
+  const broken = Object.keys(row).filter((column) => row[column]?.endsWith(BROKEN_BYTES));
+  if (broken.length === 0) return { row, changes: [] };
+  const texts = broken.map((column) => [column, row[column]?.slice(0, -BROKEN_BYTES.length) ?? null] as const);
+  return {
+    row: { ...row, ...Object.fromEntries<string | null>(texts) },
+    changes: [`bytes of ${broken.join(', ')} that were no UTF-8 became U+FFFD`],
+  };
+}
+
+/** Columns that hold JSON. */
+const JSON_COLUMNS = new Set(['context', 'mentions', 'files', 'metadata']);
+
+/**
+ * The row as it was, for metadata: all columns that hold anything, but those that a message shows. JSON stands as JSON
+ * where it loses nothing by it.
+ *
+ * @param shown columns that are told elsewhere, as they are
+ */
+export function columnsOf(row: SqlRow, shown: readonly string[]): { columns: JsonObject; changes: readonly string[] } {
+  const mended: string[] = [];
+  const columns: Record<string, Json> = {};
+  for (const [column, text] of Object.entries(row)) {
+    if (text === null || shown.includes(column)) continue;
+    const read = JSON_COLUMNS.has(column) ? readJson(text) : null;
+    if (read?.isExact && !read.isMended) {
+      columns[column] = read.value;
+      continue;
+    }
+    columns[column] = wellFormed(text);
+    if (columns[column] !== text) mended.push(column);
+  }
+  return {
+    columns,
+    changes: mended.length === 0 ? [] : [`characters of ${mended.join(', ')} that no text may hold became U+FFFD`],
+  };
+}
