@@ -10,11 +10,12 @@ import { lateJoin } from './measures/late-join.js';
 import { memory } from './measures/memory.js';
 import { overload } from './measures/overload.js';
 import { storm } from './measures/storm.js';
+import { stores } from './measures/stores.js';
 import { turns } from './measures/turns.js';
 import { writes } from './measures/writes.js';
 import { format } from './report.js';
 
-const MEASURES: readonly Measure[] = [fanOut, chats, overload, writes, lateJoin, memory, turns, storm];
+const MEASURES: readonly Measure[] = [fanOut, chats, overload, writes, lateJoin, memory, turns, storm, stores];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

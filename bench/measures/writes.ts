@@ -47,7 +47,7 @@ async function perTurn({ isQuick }: Scale): Promise<Table> {
   };
 }
 
-async function transactions({ port }: Subject): Promise<number> {
+export async function transactions({ port }: Subject): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   return Number(/^turnstream_store_transactions_total\{kind="write"\} (\S+)/m.exec(text)?.[1] ?? Number.NaN);
 }

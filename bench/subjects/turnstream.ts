@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { Assistant } from '../../assistant/index.js';
 import { answerCommands, subjectOptions } from './child.js';
 import { sayInSteps } from '../load/steps.js';
-import { built } from './built.js';
+import { embedded } from './embedded.js';
 import { publishing, watchSockets } from './pace.js';
-import { seedChats, type SeededChat } from './seed.js';
+import type { SeededChat } from './seed.js';
 
 /** Turnstream as `npm run serve` runs it, with one more assistant: one that appends what the bench says. */
 
@@ -18,7 +18,6 @@ export interface TurnstreamOptions {
 }
 
 const { windowMs, isDirect = true, seeds = [] } = subjectOptions<TurnstreamOptions>();
-const { createTurnstream, readConfig } = await built();
 
 /** What each chat's running turn takes appends with. */
 const pens = new Map<string, (text: string) => Promise<void>>();
@@ -35,23 +34,12 @@ const pen: Assistant = {
 
 const dataDir = mkdtempSync(join(tmpdir(), 'turnstream-bench-'));
 const removeData = (): void => rmSync(dataDir, { recursive: true, force: true, maxRetries: 3 });
-const config = readConfig({
-  PORT: '0',
-  DATA_DIR: dataDir,
-  LOG_LEVEL: 'silent',
-  // Bounds per user and per message are those of one person; here one connection stands for thousands.
-  RATE_LIMIT_PER_SECOND: '1000000',
-  MAX_CONNECTIONS_PER_USER: '100000',
-  MAX_MESSAGE_BYTES: '1000000000',
-  MAX_TURN_BYTES: '1000000000',
-  ...(windowMs === undefined ? {} : { COALESCE_MS: String(windowMs) }),
-});
-await seedChats(config.databaseUrl, seeds);
 watchSockets();
-const server = await createTurnstream({
-  config,
+const server = await embedded(dataDir, {
+  env: windowMs === undefined ? {} : { COALESCE_MS: String(windowMs) },
   assistants: [pen, { assistantId: 'steps', name: 'Steps', run: sayInSteps }],
-  isDirectFanOut: isDirect,
+  isDirect,
+  seeds,
 });
 
 answerCommands(
