@@ -126,6 +126,8 @@ describe('CMD-3: chat:delete', () => {
     const here = await scene();
     const { person, chatId, url } = here;
     const run = await here.turn();
+    const stepId = uid('s');
+    await run.push({ op: 'step.start', stepId, type: 'llm' });
     const messageId = await run.send('x');
     await run.close();
     await person.ended(chatId, run.requestId);
@@ -133,21 +135,35 @@ describe('CMD-3: chat:delete', () => {
     const theirs = await stranger.createChat({ assistantId: 'bot' });
     await stranger.follow(theirs);
     const foreign = await stranger.start(theirs, 'x', { requestId: uid('r') });
-    await here.agent.run(foreign.turn.requestId);
+    const other = await here.agent.run(foreign.turn.requestId);
+    const otherStep = uid('s');
+    await other.push({ op: 'step.start', stepId: otherStep, type: 'llm' });
     await person.do('chat:delete', { chatId });
     const targets = [
-      { chatId, requestId: run.requestId, messageId },
-      { chatId: uid('c'), requestId: uid('r'), messageId: uid('m') },
-      { chatId: theirs, requestId: foreign.turn.requestId, messageId: foreign.messages[0]!.messageId },
+      { chatId, requestId: run.requestId, messageId, stepId, stackId: run.stackId },
+      { chatId: uid('c'), requestId: uid('r'), messageId: uid('m'), stepId: uid('s'), stackId: uid('k') },
+      {
+        chatId: theirs,
+        requestId: foreign.turn.requestId,
+        messageId: foreign.messages[0]!.messageId,
+        stepId: otherStep,
+        stackId: other.stackId,
+      },
     ];
     const rest: Partial<Record<CommandName, object>> = {
       typing: { typing: true },
       'turn:start': { input: 'x' },
+      'message:save': { messages: [] },
       'message:update': { props: {} },
       'message:delete': { messageIds: ['m'] },
+      'step:save': { steps: [] },
+      'step:update': { status: 'failed' },
     };
-    const byId = (name: CommandName, { chatId: chat, requestId, messageId: message }: (typeof targets)[number]) => {
-      if (name === 'message:update') return { messageId: message };
+    const byId = (name: CommandName, target: (typeof targets)[number]) => {
+      const { chatId: chat, requestId } = target;
+      if (name === 'message:update') return { messageId: target.messageId };
+      if (name === 'step:update') return { stepId: target.stepId };
+      if (name === 'step:stack' || name === 'step:path') return { stackId: target.stackId };
       return ['turn:get', 'step:list', 'turn:stop', 'turn:resume'].includes(name) ? { requestId } : { chatId: chat };
     };
     for (const name of Object.keys(commands) as CommandName[]) {
