@@ -8,7 +8,7 @@ import {
   type CommandName,
   type SubscribeResult,
 } from '../../protocol/index.js';
-import { pause, type Clock } from '../clock.js';
+import { nextTurn, pause, type Clock } from '../clock.js';
 import type { Log } from '../log.js';
 import type { Metrics } from '../metrics.js';
 import type { AgentConnection } from '../session/agent-directory.js';
@@ -101,8 +101,11 @@ export function createDispatch({ desk, agentDesk, audit, metrics, clock, log }: 
 async function untilNextStep(clock: Clock, began: number): Promise<void> {
   const steps = 1 + Math.floor((clock.monotonic() - began) / NOT_FOUND_STEP_MS);
   const due = began + steps * NOT_FOUND_STEP_MS;
-  // Timers count whole milliseconds and may be a fraction early.
-  while (clock.monotonic() < due) await pause(clock, Math.ceil(due - clock.monotonic()));
+  // Timers count whole milliseconds, and what they round would tell how long the search took: the last one goes by turns
+  // of the event loop.
+  const restMs = Math.floor(due - clock.monotonic()) - 1;
+  if (restMs > 0) await pause(clock, restMs);
+  while (clock.monotonic() < due) await nextTurn(clock);
 }
 
 /** Any thrown value as the one error class. What nobody foresaw is logged here, and only its code goes out. */

@@ -100,7 +100,7 @@ describe('asyncapi.json', () => {
     for (const key of [...people, ...agents].map((name) => name.replaceAll(':', '.'))) {
       expect(operations[key], key).toMatchObject({ action: 'receive', reply: { channel: {}, messages: [{}] } });
     }
-    expect(operations['people.step.stack']).toBeUndefined();
+    expect(operations['people.admin.revoke']).toBeUndefined();
     expect((document.channels as Record<string, Tree>).agents?.address).toBe('/agents');
   });
 
