@@ -33,6 +33,7 @@ import { createDispatch } from './wire/dispatch.js';
 import { createHttpApp } from './wire/http/app.js';
 import { createOriginPolicy } from './wire/http/origins.js';
 import { createHttpServer } from './wire/http/server.js';
+import { NewestCopy } from './wire/newest-copy.js';
 import { createRateLimit } from './wire/rate-limit.js';
 import { createSocketServer } from './wire/socket-server.js';
 import { createTokenAuthenticator } from './wire/token-authenticator.js';
@@ -168,6 +169,7 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
     revocations,
     rateLimit,
     connectionLimit,
+    starts: new NewestCopy(),
     origins,
     assistants: (tenantId) => env.hosts.list(tenantId),
     limits: config.limits,

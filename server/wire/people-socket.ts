@@ -2,13 +2,14 @@ import type { Socket } from 'socket.io';
 import {
   ChatError,
   commands,
+  isJsonObject,
   parse,
   type CommandName,
   type GoawayCode,
   type SubscribeResult,
 } from '../../protocol/index.js';
 import type { DeskCommand } from '../session/desk/chat-desk.js';
-import type { Identity } from '../session/identity.js';
+import { userKey, type Identity } from '../session/identity.js';
 import type { EventBatch, Subscriber } from '../session/subscriber.js';
 import type { Caller, Provenance } from './caller.js';
 import { CommandOrder } from './command-order.js';
@@ -101,15 +102,24 @@ export class PeopleSocket {
       return commandNamed(name);
     });
     counted.catch(refuse);
+    const isNewest = this.#copyOf(name, args);
     this.#order.run(chatOf(name, args), async () => {
+      const isServed = isNewest() || this.#isOpen;
       try {
         const command = await counted;
-        if (waiting) ack({ ok: true, data: await this.#run(command, waiting.args) });
+        if (waiting && isServed) ack({ ok: true, data: await this.#run(command, waiting.args) });
       } catch (error) {
         if (waiting) refuse(error);
       }
       this.outbox.check();
     });
+  }
+
+  /** Whether it is the newest of a start's copies, to be asked when its time has come. */
+  #copyOf(name: string, args: unknown): () => boolean {
+    const requestId = isJsonObject(args) ? args['requestId'] : undefined;
+    if (name !== 'turn:start' || typeof requestId !== 'string') return () => true;
+    return this.needs.starts.add(JSON.stringify([userKey(this.#standing.identity), requestId]));
   }
 
   get #caller(): Caller {

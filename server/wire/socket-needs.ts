@@ -11,6 +11,7 @@ import type { Admission } from './admission.js';
 import type { ConnectionLimit } from './connection-limit.js';
 import type { Dispatch } from './dispatch.js';
 import type { OriginPolicy } from './http/origins.js';
+import type { NewestCopy } from './newest-copy.js';
 import type { RateLimit } from './rate-limit.js';
 
 /** What sockets work with. */
@@ -23,6 +24,7 @@ export interface SocketNeeds {
   readonly addressOf: AddressOf;
   readonly rateLimit: Pick<RateLimit, 'frame'>;
   readonly connectionLimit: ConnectionLimit;
+  readonly starts: NewestCopy;
   readonly origins: OriginPolicy;
   readonly assistants: (tenantId: string | null) => ListedAssistant[];
   readonly limits: Limits;
