@@ -94,7 +94,7 @@ async function installPackages() {
       // Not `npm ci`, which would throw away and compile again what is right already.
       await npmStep('installing packages', 'install');
     } else {
-      say('installing packages (the first time takes a minute or two)');
+      say('installing packages (the first time takes a few minutes)');
       await npmStep('installing packages', 'ci');
     }
   }

@@ -16,32 +16,20 @@ export function createSquadStorage<T extends object>(
   const Parent = ChatStorage as unknown as new () => object;
 
   class TurnstreamChatStorage extends Parent implements SquadStorage {
-    saveChatMessage(
-      userId: string,
-      sessionId: string,
-      agentId: string,
-      newMessage: SquadMessage,
-      maxHistorySize?: number,
-    ): Promise<SquadMessage[]> {
-      return storage.saveChatMessage(userId, sessionId, agentId, newMessage, maxHistorySize);
+    saveChatMessage(...args: Parameters<SquadStorage['saveChatMessage']>): Promise<SquadMessage[]> {
+      return storage.saveChatMessage(...args);
     }
 
-    saveChatMessages(
-      userId: string,
-      sessionId: string,
-      agentId: string,
-      newMessages: readonly SquadMessage[],
-      maxHistorySize?: number,
-    ): Promise<SquadMessage[]> {
-      return storage.saveChatMessages(userId, sessionId, agentId, newMessages, maxHistorySize);
+    saveChatMessages(...args: Parameters<SquadStorage['saveChatMessages']>): Promise<SquadMessage[]> {
+      return storage.saveChatMessages(...args);
     }
 
-    fetchChat(userId: string, sessionId: string, agentId: string, maxHistorySize?: number): Promise<SquadMessage[]> {
-      return storage.fetchChat(userId, sessionId, agentId, maxHistorySize);
+    fetchChat(...args: Parameters<SquadStorage['fetchChat']>): Promise<SquadMessage[]> {
+      return storage.fetchChat(...args);
     }
 
-    fetchAllChats(userId: string, sessionId: string): Promise<SquadMessage[]> {
-      return storage.fetchAllChats(userId, sessionId);
+    fetchAllChats(...args: Parameters<SquadStorage['fetchAllChats']>): Promise<SquadMessage[]> {
+      return storage.fetchAllChats(...args);
     }
   }
 

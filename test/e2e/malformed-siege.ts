@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { ERROR_CODES, type Ack, type ErrorBody } from '../../protocol/index.js';
 import { Agent } from '../harness/agent.js';
 import { expectConsistent } from '../harness/consistent.js';
-import { metric } from '../harness/metric.js';
+import { CONNECTIONS, heldBy, metric } from '../harness/metric.js';
 import { uid } from '../harness/peer.js';
 import { Person } from '../harness/person.js';
 import { ServerProcess } from '../harness/server-process.js';
@@ -18,18 +18,6 @@ const MAX_HELD_BYTES = 16 * MiB;
 const COLLECTIONS = 4;
 /** A stream of others may wait so long for one word: far above what a busy machine costs, far below a stall. */
 const MAX_PAUSE_MS = 5_000;
-
-const EMPTY = [
-  'turns_active',
-  'subscriptions',
-  'buffer_bytes',
-  'log_bytes',
-  'outbox_bytes',
-  'unsaved_bytes',
-  'sessions',
-]
-  .concat('connections{namespace="people"}', 'connections{namespace="agents"}')
-  .map((name) => `turnstream_${name}`);
 
 /** A server in a small heap that is sent what it should not be, while an agent streams to a person, word by word. */
 interface Siege {
@@ -106,20 +94,14 @@ export async function besieged(attack: (siege: Siege) => Promise<void>): Promise
 
   person.close();
   agent.close();
-  await until(async () => (await heldBy(url)).length === 0, 'nothing left', 20_000).catch(async () => {
-    throw new Error(`LIF-3: still held: ${(await heldBy(url)).join(', ')}`);
+  await until(async () => (await heldBy(url, CONNECTIONS)).length === 0, 'nothing left', 20_000).catch(async () => {
+    throw new Error(`LIF-3: still held: ${(await heldBy(url, CONNECTIONS)).join(', ')}`);
   });
   const end = await heapOf(url, pid, base + MAX_HELD_BYTES);
   expectAlive();
   console.log(
     `${words} words, the slowest after ${Math.round(longest)} ms; heap ${(base / MiB).toFixed(1)} → ${(end / MiB).toFixed(1)} MiB`,
   );
-}
-
-/** The gauges that are not at nothing. */
-async function heldBy(url: string): Promise<string[]> {
-  const values = await Promise.all(EMPTY.map(async (name) => [name, await metric(url, name)] as const));
-  return values.flatMap(([name, value]) => (value === 0 ? [] : [`${name}=${value}`]));
 }
 
 /** What the heap holds after some collections, and as many more as it takes to come to `bound`. @throws {Error} when it stays above it */

@@ -3,6 +3,7 @@ import type { ChatEvent, Goaway, SubscribeResult } from '../../protocol/index.js
 import { systemClock, type Clock } from '../../server/clock.js';
 import type { Run } from '../harness/agent.js';
 import { expectConsistent } from '../harness/consistent.js';
+import { gauge } from '../harness/metric.js';
 import { Person } from '../harness/person.js';
 import { RawSocket } from '../harness/raw-socket.js';
 import { until } from '../harness/until.js';
@@ -16,19 +17,6 @@ function forwardClock(): Clock & { skip(ms: number): void } {
 
 const BIG = 'x'.repeat(900_000);
 const MiB = 1024 * 1024;
-
-/** The value on the line that begins so. */
-async function gauge(url: string, name: string): Promise<number> {
-  const lines = (await (await fetch(`${url}/metrics`)).text()).split('\n');
-  const value = Number(
-    lines
-      .find((line) => line.startsWith(`turnstream_${name} `))
-      ?.split(' ')
-      .at(-1),
-  );
-  expect(value, name).not.toBeNaN();
-  return value;
-}
 
 const waitingBytes = (url: string) => gauge(url, 'outbox_bytes');
 
