@@ -1,4 +1,4 @@
-import { commands, isJsonObject, parse, type ArgsInput, type CommandName } from '../protocol/index.js';
+import { commands, definedOf, isJsonObject, parse, type ArgsInput, type CommandName } from '../protocol/index.js';
 import type { IdSource } from './id-source.js';
 import { frameBytes } from './local-error.js';
 
@@ -61,9 +61,6 @@ function eachWithId(input: object, list: string, key: string, ids: IdSource): un
   if (!Array.isArray(given)) return given;
   return given.map((one: unknown) => (isJsonObject(one) ? { [key]: ids.id(), ...definedOf(one) } : one));
 }
-
-const definedOf = (input: object): object =>
-  Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
 
 function isRepeatable(name: SocketCommandName, args: Record<string, unknown>): boolean {
   switch (name) {

@@ -3,6 +3,7 @@ export * from './chat.js';
 export * from './command.js';
 export * from './commands.js';
 export * from './connection.js';
+export * from './defined.js';
 export * from './error.js';
 export * from './event.js';
 export * from './fold.js';

@@ -28,8 +28,6 @@ const name = z.string().min(1).max(200).transform(wellFormed);
 const spaceKey = name.refine((key) => !isForbiddenKey(key), { error: 'this key is not allowed' });
 export const signalName = name;
 
-/** The server alone says what a hidden step has sent. */
-
 /**
  * What an assistant does to its turn, one by one (section 6). Text in `append` is kept as it came: a lone half of a pair
  * may be completed by the next append (DAT-1).

@@ -80,7 +80,7 @@ export function summaryOf({ input: _input, output: _output, spaceSnapshot: _snap
   return { ...summary, metadata: metadataWithout(PRIVATE_KEYS, summary.metadata) };
 }
 
-export function metadataWithout(keys: readonly string[], given: JsonObject | null): JsonObject | null {
+function metadataWithout(keys: readonly string[], given: JsonObject | null): JsonObject | null {
   if (given === null || keys.every((key) => given[key] === undefined)) return given;
   return Object.fromEntries(Object.entries(given).filter(([key]) => !keys.includes(key)));
 }

@@ -61,8 +61,6 @@ export interface Store {
   queuedTurns(): Promise<TurnRecord[]>;
   /** The chat that a request id was ever used in, by a turn or by steps, also one deleted since; null: in none. */
   chatOfRequest(requestId: string): Promise<string | null>;
-  /** Whether a request id was ever used, also in a chat deleted since. */
-  isRequestIdTaken(requestId: string): Promise<boolean>;
 
   // Steps
 

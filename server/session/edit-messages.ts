@@ -1,6 +1,5 @@
-import { ChatError, tooLarge, type Args, type Message } from '../../protocol/index.js';
+import { ChatError, definedOf, tooLarge, type Args, type Message } from '../../protocol/index.js';
 import type { ChatSession } from './chat-session.js';
-import { definedOf } from './defined.js';
 import { eventEffects } from './effect.js';
 import type { LiveTurn } from './live-turn.js';
 import { messageBytes } from './message-buffer.js';

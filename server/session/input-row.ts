@@ -1,16 +1,16 @@
-import type { InputMessage, Message, Turn } from '../../protocol/index.js';
+import type { InputMessage, Message } from '../../protocol/index.js';
 
-/** A message of a turn's input, as it is stored and handed to assistants: closed from the first. */
+/** A message that is given whole, as it is stored and handed to assistants: closed from the first, and a user's. */
 export function inputRow(
-  turn: Pick<Turn, 'chatId' | 'requestId'>,
+  place: Pick<Message, 'chatId' | 'requestId'>,
   draft: InputMessage,
   given: { readonly messageId: string; readonly sequence: number; readonly at: string },
 ): Message {
   const { type, props, blockId = null, threadId = null, metadata = null } = draft;
   return {
     messageId: given.messageId,
-    chatId: turn.chatId,
-    requestId: turn.requestId,
+    chatId: place.chatId,
+    requestId: place.requestId,
     role: 'user',
     type,
     props,

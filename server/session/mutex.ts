@@ -7,6 +7,11 @@ export class Mutex {
     return this.#waiting === 0;
   }
 
+  /** Waits for all that was asked for before; null where there is nothing to wait for. What is asked for next comes after. */
+  settled(): Promise<void> | null {
+    return this.isIdle ? null : this.run(async () => undefined);
+  }
+
   run<T>(work: () => Promise<T>): Promise<T> {
     this.#waiting++;
     const result = this.#tail.then(work).finally(() => this.#waiting--);

@@ -14,7 +14,7 @@ const FULL_RETRY_MS = 60_000;
 /** A chat as it is stored first. @throws {ChatError} `rate_limited` for one who has as many as anybody may have */
 export async function newChat(env: Environment, chatId: string, draft: ChatDraft, creator: Creator): Promise<Chat> {
   await mustHaveRoom(env, creator);
-  const at = draft.createdAt ?? isoNow(env.clock);
+  const now = isoNow(env.clock);
   return {
     chatId,
     title: draft.title ?? null,
@@ -30,8 +30,8 @@ export async function newChat(env: Environment, chatId: string, draft: ChatDraft
     createdBy: creator.userId,
     teamId: creator.teamId,
     tenantId: creator.tenantId,
-    createdAt: at,
-    updatedAt: isoNow(env.clock),
+    createdAt: draft.createdAt ?? now,
+    updatedAt: now,
   };
 }
 

@@ -1,4 +1,5 @@
 import {
+  definedOf,
   utf8Bytes,
   type Args,
   type Message,
@@ -7,7 +8,6 @@ import {
   type Result,
 } from '../../protocol/index.js';
 import type { ChatSession } from './chat-session.js';
-import { definedOf } from './defined.js';
 import type { ReadOverlay } from './read-overlay.js';
 
 /**

@@ -1,6 +1,8 @@
 import { canonicalJson, ChatError, tooLarge, type Message, type SavedMessage } from '../../protocol/index.js';
 import type { ChatSession } from './chat-session.js';
+import { inputRow } from './input-row.js';
 import { messageBytes } from './message-buffer.js';
+import { mustBeApart, mustBeTurnsOfThis } from './saved.js';
 
 /**
  * Adds messages that no turn made: what a program that keeps its conversations here gives, whole. Like everything else
@@ -67,25 +69,14 @@ async function storeInPlace(session: ChatSession, drafts: readonly Named[]): Pro
 
 /** @throws {ChatError} `payload_too_large` */
 function rowOf(session: ChatSession, draft: Named): Message {
-  const { requestId = null, blockId = null, threadId = null, assistantId = null, metadata = null } = draft;
+  const { messageId, requestId = null, role, assistantId = null } = draft;
   const at = session.now;
-  const message: Message = {
-    messageId: draft.messageId,
-    chatId: session.chatId,
-    requestId,
-    role: draft.role,
-    type: draft.type,
-    props: draft.props,
-    blockId,
-    threadId,
-    stepId: null,
-    assistantId,
+  const row = inputRow({ chatId: session.chatId, requestId }, draft, {
+    messageId,
     sequence: session.takeSequence(),
-    state: 'closed',
-    metadata,
-    createdAt: draft.createdAt ?? at,
-    updatedAt: at,
-  };
+    at,
+  });
+  const message: Message = { ...row, role, assistantId, createdAt: draft.createdAt ?? at };
   const { maxMessageBytes } = session.env.settings.limits;
   if (messageBytes(message) > maxMessageBytes) throw tooLarge('maxMessageBytes', maxMessageBytes);
   return message;
@@ -97,8 +88,8 @@ async function knownOf(session: ChatSession, drafts: readonly SavedMessage[]): P
   const byId = new Map(drafts.flatMap((draft) => (draft.messageId ? [[draft.messageId, draft] as const] : [])));
   const known = new Map<string, Message>();
   for (const live of session.turns.values()) {
-    for (const messageId of live.isBuffered ? byId.keys() : [])
-      if (live.messages.get(messageId)) throw taken(messageId);
+    if (!live.isBuffered) continue;
+    for (const messageId of byId.keys()) if (live.messages.get(messageId)) throw taken(messageId);
   }
   for (const messageId of await store.takenMessageIds([...byId.keys()])) {
     const message = await store.getMessage(messageId);
@@ -114,25 +105,5 @@ const isSame = (message: Message, draft: SavedMessage): boolean =>
   message.type === draft.type &&
   canonicalJson(message.props) === canonicalJson(draft.props);
 
-/** @throws {ChatError} of an id that stands twice in the list what `taken` says of it */
-export function mustBeApart(ids: readonly string[], taken: (id: string) => ChatError): void {
-  const seen = new Set<string>();
-  for (const id of ids) {
-    if (seen.has(id)) throw taken(id);
-    seen.add(id);
-  }
-}
-
 const taken = (messageId: string): ChatError =>
   new ChatError('conflict', 'This messageId is taken.', { details: { messageId } });
-
-/** @throws {ChatError} `idempotency_conflict` for a request of another chat, `conflict` for a turn that is not over */
-export async function mustBeTurnsOfThis(session: ChatSession, requestIds: ReadonlySet<string>): Promise<void> {
-  const { ledger, store } = session.env;
-  for (const requestId of requestIds) {
-    if (session.turns.has(requestId))
-      throw new ChatError('conflict', 'This turn is not over.', { details: { requestId } });
-    const chatId = ledger.chatOf(requestId) ?? (await store.chatOfRequest(requestId)) ?? session.chatId;
-    if (chatId !== session.chatId) throw new ChatError('idempotency_conflict');
-  }
-}

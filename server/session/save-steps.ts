@@ -1,8 +1,7 @@
-import { ChatError, summaryOf, type Args, type SavedStep, type Step } from '../../protocol/index.js';
+import { ChatError, definedOf, summaryOf, type Args, type SavedStep, type Step } from '../../protocol/index.js';
 import type { StepRecord } from '../ports/store.js';
 import type { ChatSession } from './chat-session.js';
-import { definedOf } from './defined.js';
-import { mustBeApart, mustBeTurnsOfThis } from './save-messages.js';
+import { mustBeApart, mustBeTurnsOfThis } from './saved.js';
 
 /**
  * Keeps steps that ran elsewhere, for a program that records them here: adds them behind those that their turns have, or

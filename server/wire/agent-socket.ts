@@ -18,7 +18,7 @@ import { asChatError } from './dispatch.js';
 import { closeSoon, sayGoaway, warnGoaway } from './goaway.js';
 import { helloTo } from './hello.js';
 import { Outbox } from './outbox.js';
-import { FrameSize, refusal, socketCommand, type SocketCommand } from './socket-command.js';
+import { FrameSize, noSuchCommand, refusal, socketCommand, type SocketCommand } from './socket-command.js';
 import type { SocketNeeds } from './socket-needs.js';
 
 /** How long an agent may take to say that it takes a frame (section 6). */
@@ -105,8 +105,8 @@ export class AgentSocket implements AgentConnection {
     try {
       // What a frame's holder says is bounded by its acks (AGT-6) and not by a rate: it is an assistant's words as they come.
       const isPaced = isAgentCommand(command.name) && agentCommands[command.name].paced;
-      if (!isPaced) await this.#count(bytes);
-      else if (!this.#counts.isIdle) await this.#counts.run(async () => undefined);
+      const counted = isPaced ? this.#counts.settled() : this.#count(bytes);
+      if (counted) await counted;
       this.#frame.mustFit(bytes);
       command.ack({ ok: true, data: await (isPaced ? this.#asHolder(command, bytes) : this.#run(command)) });
     } catch (error) {
@@ -131,11 +131,12 @@ export class AgentSocket implements AgentConnection {
   }
 
   async #run({ name, args }: SocketCommand): Promise<unknown> {
-    if (!isAgentCommand(name))
-      throw new ChatError('bad_request', 'There is no such command.', { details: { path: 'command' } });
+    if (!isAgentCommand(name)) throw noSuchCommand();
     if (name === 'auth:refresh')
       return this.#standing.renew(parse(agentCommands[name].args, args ?? {}).token, this.socket.handshake.auth);
-    if (this.#standing.settled) await this.#standing.settled;
+    const renewing = this.#standing.settled();
+    // What comes in order is done in order: nothing is put off where there is nothing to wait for.
+    if (renewing) await renewing;
     this.#standing.mustStand();
     return this.needs.dispatch.agent(name, this, this.from, args);
   }

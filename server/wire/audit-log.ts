@@ -1,24 +1,29 @@
-import type { ErrorCode } from '../../protocol/index.js';
+import { isJsonObject, type ErrorCode } from '../../protocol/index.js';
 import type { Log } from '../log.js';
 import type { Caller, Provenance } from './caller.js';
 
 /** What is told of a command beside who gave it: names and marks. What people and assistants say is never among them. */
 const TOLD = [
-  ...['chatId', 'requestId', 'attempt', 'messageId', 'messageIds', 'assistantId', 'regenerate', 'onBusy'],
-  ...[
-    'createdBy',
-    'teamId',
-    'share',
-    'public',
-    'status',
-    'created',
-    'duplicate',
-    'agentId',
-    'assistants',
-    'userId',
-    'jti',
-    'connections',
-  ],
+  'chatId',
+  'requestId',
+  'attempt',
+  'messageId',
+  'messageIds',
+  'assistantId',
+  'regenerate',
+  'onBusy',
+  'createdBy',
+  'teamId',
+  'share',
+  'public',
+  'status',
+  'created',
+  'duplicate',
+  'agentId',
+  'assistants',
+  'userId',
+  'jti',
+  'connections',
 ];
 
 /** Who did what, and who was not let in: lines of the level `audit` (docs/decisions/0064). */
@@ -68,5 +73,4 @@ function idsOf(value: unknown): Record<string, unknown> {
   };
 }
 
-const fieldsOf = (value: unknown): Record<string, unknown> =>
-  value !== null && typeof value === 'object' ? (value as Record<string, unknown>) : {};
+const fieldsOf = (value: unknown): Record<string, unknown> => (isJsonObject(value) ? value : {});

@@ -68,8 +68,8 @@ export class ConnectionIdentity implements Guest {
   }
 
   /** Settles when the renewals that have been asked for are through; null where there is none. */
-  get settled(): Promise<void> | null {
-    return this.#renewals.isIdle ? null : this.#renewals.run(async () => undefined);
+  settled(): Promise<void> | null {
+    return this.#renewals.settled();
   }
 
   async #renew(token: string, claims: Readonly<Record<string, unknown>>): Promise<{ expiresAt: string | null }> {

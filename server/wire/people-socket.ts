@@ -18,7 +18,7 @@ import { asChatError } from './dispatch.js';
 import { helloTo } from './hello.js';
 import { Outbox } from './outbox.js';
 import { encodeEvent, encodeEvents, type EncodedEvent } from './socket-frame.js';
-import { FrameSize, refusal, socketCommand } from './socket-command.js';
+import { FrameSize, noSuchCommand, refusal, socketCommand } from './socket-command.js';
 import { closeSoon, sayGoaway, warnGoaway } from './goaway.js';
 import type { SocketNeeds } from './socket-needs.js';
 
@@ -130,7 +130,7 @@ export class PeopleSocket {
     const { dispatch, desk } = this.needs;
     if (name === 'auth:refresh')
       return this.#standing.renew(parse(commands[name].args, args ?? {}).token, this.socket.handshake.auth);
-    await this.#standing.settled;
+    await this.#standing.settled();
     this.#standing.mustStand();
     switch (name) {
       case 'chat:subscribe':
@@ -224,14 +224,13 @@ export class PeopleSocket {
 
 /** @throws {ChatError} `bad_request` */
 function commandNamed(name: string): CommandName {
-  if (!Object.hasOwn(commands, name) || !commands[name as CommandName].socket)
-    throw new ChatError('bad_request', 'There is no such command.', { details: { path: 'command' } });
+  if (!Object.hasOwn(commands, name) || !commands[name as CommandName].socket) throw noSuchCommand();
   return name as CommandName;
 }
 
 /** The chat whose commands this one keeps in order with; null: it may be about any chat. */
 function chatOf(name: string, args: unknown): string | null {
   if (name === 'chat:list' || name === 'auth:refresh') return `command ${name}`;
-  const chatId = args !== null && typeof args === 'object' ? (args as { chatId?: unknown }).chatId : undefined;
+  const chatId = isJsonObject(args) ? args['chatId'] : undefined;
   return typeof chatId === 'string' ? chatId : null;
 }

@@ -92,7 +92,7 @@ async function consume(
 function refusalOf(
   { msBeforeNext }: RateLimiterRes,
   details: { readonly limit: string; readonly max: number },
-  atLeastMs = 1,
+  atLeastMs = 0,
 ): ChatError {
   const retryAfterMs = Math.max(1, atLeastMs, Math.ceil(msBeforeNext));
   return new ChatError('rate_limited', SENTENCES[details.limit], { details, retryAfterMs });

@@ -1,5 +1,5 @@
 import type { Socket } from 'socket.io';
-import { type ChatError, tooLarge, type Ack } from '../../protocol/index.js';
+import { ChatError, tooLarge, type Ack } from '../../protocol/index.js';
 import type { Clock, Timer } from '../clock.js';
 import { onDecoded } from './tcp-of.js';
 
@@ -19,6 +19,9 @@ export function socketCommand(event: readonly unknown[]): SocketCommand {
   const args = typeof rest[0] === 'function' ? undefined : rest[0];
   return { name: String(name), args, ack: (answer) => acknowledge?.(answer) };
 }
+
+export const noSuchCommand = (): ChatError =>
+  new ChatError('bad_request', 'There is no such command.', { details: { path: 'command' } });
 
 export const refusal = (error: ChatError): Ack<never> => ({ ok: false, error: error.body() });
 

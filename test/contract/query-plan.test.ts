@@ -86,7 +86,7 @@ describe('query plans on SQLite', () => {
       await store.listTurns(chatId, { limit: 5 });
       await store.listTurns(chatId, { limit: 5, incomplete: true, before: requestId });
       await store.queuedTurns();
-      await store.isRequestIdTaken(requestId);
+      await store.chatOfRequest(requestId);
       await store.saveSteps([aStep(turn, 2)]);
       await store.updateStep(step.step.stepId, { output: 1 }, at(1));
       await store.updateStep('unknown', { status: 'failed' }, at(1)).catch(ignore);

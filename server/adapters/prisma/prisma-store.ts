@@ -100,9 +100,6 @@ export class PrismaStore implements Store {
   chatOfRequest(requestId: string) {
     return turns.chatOfRequest(this.#database, requestId);
   }
-  isRequestIdTaken(requestId: string) {
-    return turns.isRequestIdTaken(this.#database, requestId);
-  }
 
   saveSteps(list: readonly StepRecord[]) {
     return steps.saveSteps(this.#database, list);

@@ -65,10 +65,3 @@ export async function chatOfRequest(database: Database, requestId: string): Prom
   );
   return row?.chatId ?? null;
 }
-
-export async function isRequestIdTaken(database: Database, requestId: string): Promise<boolean> {
-  const row = await database.read((client) =>
-    client.agentTurn.findFirst({ where: { requestId }, select: { id: true } }),
-  );
-  return row !== null;
-}

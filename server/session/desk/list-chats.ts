@@ -1,7 +1,6 @@
-import type { Args, Result } from '../../../protocol/index.js';
+import { definedOf, type Args, type Result } from '../../../protocol/index.js';
 import type { Store } from '../../ports/store.js';
 import { readable } from '../access.js';
-import { definedOf } from '../defined.js';
 import type { Identity } from '../identity.js';
 
 export const listChats = (

@@ -156,7 +156,7 @@ export function chatContract(open: () => StoreUnderTest): void {
         code: 'not_found',
       });
       expect(await store().deleteMessages(chat.chatId, [message.messageId], at(10))).toEqual([]);
-      expect(await store().isRequestIdTaken(requestId)).toBe(true);
+      expect(await store().chatOfRequest(requestId)).toBe(chat.chatId);
     });
 
     it('nothing that is saved later brings a deleted chat back', async () => {

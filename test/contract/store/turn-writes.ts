@@ -120,7 +120,7 @@ export function turnWriteContract(open: () => StoreUnderTest): void {
       expect(await store().getChat(chat.chatId)).toEqual(chat);
       await store().deleteChat(chat.chatId, at(1));
       await expect(store().write([begin])).rejects.toMatchObject(conflict);
-      expect(await store().isRequestIdTaken(record.turn.requestId)).toBe(false);
+      expect(await store().chatOfRequest(record.turn.requestId)).toBeNull();
 
       const fresh = aChat();
       const twice = [1, 2].map(() => aBegin(aRecord(aTurn(fresh.chatId)), { newChat: fresh }));
@@ -276,7 +276,7 @@ export function turnWriteContract(open: () => StoreUnderTest): void {
         code: 'conflict',
         details: { requestId: taken.turn.requestId },
       });
-      for (const { record } of good) expect(await store().isRequestIdTaken(record.turn.requestId)).toBe(false);
+      for (const { record } of good) expect(await store().chatOfRequest(record.turn.requestId)).toBeNull();
       await store().write(good);
       expect(open().transactions.write).toBe(before + 2);
       for (const { record } of good) expect(await store().getTurn(record.turn.requestId)).toEqual(record);

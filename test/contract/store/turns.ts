@@ -75,10 +75,10 @@ export function turnContract(open: () => StoreUnderTest): void {
     it('knows every request id that was ever used', async () => {
       const record = await begun(store());
       const { requestId, chatId } = record.turn;
-      expect(await store().isRequestIdTaken(requestId)).toBe(true);
+      expect(await store().chatOfRequest(requestId)).toBe(chatId);
       await store().deleteChat(chatId, at(9));
-      expect(await store().isRequestIdTaken(requestId)).toBe(true);
-      expect(await store().isRequestIdTaken(anId('request'))).toBe(false);
+      expect(await store().chatOfRequest(requestId)).toBe(chatId);
+      expect(await store().chatOfRequest(anId('request'))).toBeNull();
     });
   });
 }
