@@ -5,6 +5,8 @@ import { KeyServer, signedBy, signingKey, type KeyAnswer } from '../harness/key-
 import { until } from '../harness/until.js';
 import { ALICE, BEGIN, jwks, refusal, UNAUTHENTICATED } from './jwt-world.js';
 
+const KIB = 1024;
+
 describe('the set of keys at AUTH_JWKS_URL', () => {
   test('it is asked for once: 1,000 tokens, the first of them at the same time', async () => {
     const key = await signingKey('EdDSA');
@@ -141,6 +143,26 @@ describe('the set of keys at AUTH_JWKS_URL', () => {
     await until(() => server.endless === 0, 'the connection of the endless body is closed');
     // What the kernel's buffers of both sides hold was written, too.
     expect(server.endlessBytes).toBeLessThan(32 * 1024 * 1024);
+  });
+
+  test.each([
+    ['200 KiB', 200 * KIB, true],
+    ['256 KiB', 256 * KIB, true],
+    ['256 KiB and a byte', 256 * KIB + 1, false],
+    ['300 KiB', 300 * KIB, false],
+  ])('a valid set of %s (%i bytes) is taken: %s', async (_, bytes, isTaken) => {
+    const [key, padded] = [await signingKey('ES256'), await signingKey('ES256')];
+    const { verify, server } = await jwks();
+    const keysWith = (padding: string) => [key.jwk, { ...padded.jwk, padding }];
+    const bare = Buffer.byteLength(JSON.stringify({ keys: keysWith('') }));
+    server.keys = keysWith('x'.repeat(bytes - bare));
+    expect(Buffer.byteLength(JSON.stringify({ keys: server.keys }))).toBe(bytes);
+    for (const signer of [key, padded]) {
+      const verified = signedBy(signer, ALICE).then(verify);
+      if (isTaken) expect(await verified).toEqual(ALICE);
+      else expect(await refusal(verified)).toMatchObject({ code: 'internal', retryable: true });
+    }
+    expect(server.requests).toBe(1);
   });
 
   test('a redirect is not followed', async () => {

@@ -311,4 +311,31 @@ describe('ACC-4, CON-6: admin:revoke', () => {
     expect([stays.person.goaways, stays.agent.goaways, owner.goaways]).toEqual([[], [], []]);
     expect(stays.reader.ended).toBe(false);
   });
+
+  test('ACC-4, CMD-1: what names neither a user nor a token, or both, is refused by name and revokes nobody', async () => {
+    const { url, owner, chatId } = await scene({ public: true });
+    const mate = { ...MATE, roles: BOTH };
+    const token = await tokenFor(mate, { claims: { iat, jti: 'mine' } });
+    using stays = await everywhere(url, chatId, mate, token);
+    const root = await tokenFor(ROOT);
+    for (const [target, path] of [
+      [{}, 'userId'],
+      [{ userId: 'mate', jti: 'mine' }, 'userId'],
+      [{ userId: '' }, 'userId'],
+      [{ userId: ['mate'] }, 'userId'],
+      [{ jti: 7 }, 'jti'],
+      [{ jti: '' }, 'jti'],
+    ] as const) {
+      const { words } = await askByRequest(url, root, 'admin:revoke', target);
+      expect(words, JSON.stringify(target)).toMatchObject({
+        status: 400,
+        body: { error: { code: 'bad_request', retryable: false, details: { path } } },
+      });
+    }
+    expect(await stays.person.do('chat:get', { chatId })).toHaveProperty('chat');
+    expect(await doorsFor(url, chatId, token)).toEqual(OPEN);
+    expect(await doorsFor(url, chatId, root)).toMatchObject({ people: 'ok', HTTP: 'ok', events: 'ok' });
+    expect([stays.person.goaways, stays.agent.goaways, owner.goaways]).toEqual([[], [], []]);
+    expect(stays.reader.ended).toBe(false);
+  });
 });

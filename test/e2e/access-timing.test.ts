@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { CommandName, OpInput } from '../../protocol/index.js';
+import { EVENTS_PATH } from '../../server/wire/http/server-sent-events.js';
 import type { Agent, Run } from '../harness/agent.js';
 import { uid } from '../harness/peer.js';
 import type { Person } from '../harness/person.js';
-import { furnish, nowhere, openPerson, scene, tokenOf, type Place } from './access-callers.js';
+import { askByPath } from './access-asking.js';
+import { furnish, nowhere, openPerson, scene, tokenOf, type Caller, type Place } from './access-callers.js';
 import { bearerOf, responseTo } from './request-as.js';
 
 /** `not_found` is told at full multiples of this many milliseconds after the question (server/wire/dispatch.ts). */
@@ -78,6 +80,26 @@ async function laden(owner: Person, agent: Agent, steps: number) {
   return { place, run };
 }
 
+/** Asks by each door for what the caller does not find. */
+async function doorsOf(url: string, caller: Caller) {
+  const stranger = await openPerson(url, caller);
+  const token = await tokenOf(caller);
+  const bySocket =
+    (name: CommandName, args: (place: Place) => object): Ask =>
+    async (place) =>
+      expect(await stranger.refused(name, args(place))).toMatchObject({ code: 'not_found' });
+  const byRequest =
+    (name: CommandName, args: (place: Place) => Record<string, unknown>): Ask =>
+    async (place) => {
+      const response = await responseTo(url, bearerOf(token), name, args(place));
+      expect(response.status).toBe(404);
+      await response.text();
+    };
+  const byEvents: Ask = async ({ chatId }) =>
+    expect(await askByPath(url, token, EVENTS_PATH, { chatId })).toMatchObject({ outcome: 'not_found' });
+  return { bySocket, byRequest, byEvents };
+}
+
 describe('CMD-1: unreadable answers in the time that unknown does', () => {
   test(
     'CMD-1: in memory, in the store alone or under load, nothing tells it from what is not there',
@@ -90,19 +112,7 @@ describe('CMD-1: unreadable answers in the time that unknown does', () => {
       const { place: loaded } = await laden(owner, agent, 500);
       const inMemory = await furnish(owner, agent, 'private');
       const places = { stored, inMemory, loaded, unknown: nowhere() };
-      const stranger = await openPerson(url, 'other tenant');
-      const headers = bearerOf(await tokenOf('other tenant'));
-      const bySocket =
-        (name: CommandName, args: (place: Place) => object): Ask =>
-        async (place) =>
-          expect(await stranger.refused(name, args(place))).toMatchObject({ code: 'not_found' });
-      const byRequest =
-        (name: CommandName, args: (place: Place) => Record<string, unknown>): Ask =>
-        async (place) => {
-          const response = await responseTo(url, headers, name, args(place));
-          expect(response.status).toBe(404);
-          await response.text();
-        };
+      const { bySocket, byRequest } = await doorsOf(url, 'other tenant');
       const asks: Record<string, Ask> = {
         'turn:start': bySocket('turn:start', ({ chatId }) => ({ chatId, input: 'x' })),
         'turn:get': bySocket('turn:get', ({ requestId }) => ({ requestId })),
@@ -113,6 +123,31 @@ describe('CMD-1: unreadable answers in the time that unknown does', () => {
       const found: string[] = [];
       for (const [name, ask] of Object.entries(asks)) found.push(...telltales(name, await timesOf(ask, places)));
       expect(found).toEqual([]);
+    },
+  );
+
+  test.each<Caller>(['same tenant', 'other tenant'])(
+    'CMD-1: what is deleted, not shared or not there is told no sooner than at the first step, by each door (%s)',
+    { timeout: TIMEOUT_MS },
+    async (caller) => {
+      const { url, owner, agent } = await scene();
+      const places = {
+        deleted: await furnish(owner, agent, 'deleted'),
+        unreadable: await furnish(owner, agent, 'private'),
+        unknown: nowhere(),
+      };
+      const { bySocket, byRequest, byEvents } = await doorsOf(url, caller);
+      const asks: Record<string, Ask> = {
+        'chat:subscribe': bySocket('chat:subscribe', ({ chatId }) => ({ chatId })),
+        'turn:stop': bySocket('turn:stop', ({ requestId }) => ({ requestId })),
+        typing: bySocket('typing', ({ chatId }) => ({ chatId, typing: true })),
+        'chat:get': byRequest('chat:get', ({ chatId }) => ({ chatId })),
+        'message:update': byRequest('message:update', ({ messageId }) => ({ messageId, metadata: {} })),
+        events: byEvents,
+      };
+      for (const [name, ask] of Object.entries(asks))
+        for (const [what, times] of Object.entries(await timesOf(ask, places, 5)))
+          expect.soft(Math.min(...times), `${name}: ${what}`).toBeGreaterThanOrEqual(STEP_MS);
     },
   );
 

@@ -1,13 +1,21 @@
 import { describe, expect, test } from 'vitest';
+import { commands, type CommandName } from '../../protocol/index.js';
 import { createLog, type LogLevel } from '../../server/log.js';
 import { Agent } from '../harness/agent.js';
 import { Person } from '../harness/person.js';
 import { uid } from '../harness/peer.js';
 import { startServer } from '../harness/server.js';
 import { JWT_ENV, tokenFor } from '../harness/tokens.js';
+import { askByRequest, askBySocket } from './access-asking.js';
+import { asOf, DOORS, furnish, openPerson, tagOf, tokenOf } from './access-callers.js';
+import { ROWS } from './access-rows.js';
 import { requestAs } from './request-as.js';
 
 type Line = Record<string, unknown> & { level: number; command: string; outcome: string; about: object };
+
+/** Above `fatal` (60): what no LOG_LEVEL but `silent` leaves out. */
+const AUDIT_LEVEL = 70;
+const areAudit = (lines: readonly Line[]): boolean => lines.every(({ level }) => level === AUDIT_LEVEL);
 
 /** A server whose audit lines a test reads. */
 async function audited(env: Record<string, string> = {}, level: LogLevel = 'fatal') {
@@ -57,15 +65,15 @@ describe('the audit log', () => {
       { ...ANN, userId: 'root' },
     ]);
     expect(lines()[1]).toMatchObject({
-      level: 70,
       from: { address: '127.0.0.1', connectionId: ann.hello?.connectionId },
     });
     expect(lines()[8]).toMatchObject({ from: { address: '127.0.0.1', http: { id: expect.any(String) as string } } });
+    expect(areAudit(lines())).toBe(true);
     expect(JSON.stringify(lines())).not.toContain('s3cret');
   });
 
   test('says who tried what they may not, and does not say what could not be read', async () => {
-    const { url, told } = await audited();
+    const { url, lines, told } = await audited();
     const ann = await new Person(url, ANN).open();
     const chatId = await ann.createChat({ public: true });
     const bob = await new Person(url, { ...ANN, userId: 'bob' }).open();
@@ -77,6 +85,7 @@ describe('the audit log', () => {
       ['chat:delete forbidden', { chatId }],
       ['turn:stop not_found', { chatId: 'nowhere' }],
     ]);
+    expect(areAudit(lines())).toBe(true);
   });
 
   test('names tokens and never shows one; says who was shut out, and who could not come in', async () => {
@@ -99,9 +108,50 @@ describe('the audit log', () => {
       ['connect unauthenticated', undefined],
       ['connect unauthenticated', undefined],
     ]);
+    expect(areAudit(lines())).toBe(true);
     expect(lines()[2]).toMatchObject({ reason: 'This token was revoked.', from: { address: '127.0.0.1' } });
     expect(text.every((line) => /^[^\n]+\n$/.test(line))).toBe(true);
     expect(text.join('')).not.toContain(token);
+  });
+
+  test('each audited command of people leaves one line with its name by each of its doors, and each other none', async () => {
+    const { url, lines } = await audited({ ...JWT_ENV, RATE_LIMIT_PER_ADDRESS: '100000' });
+    const worker = 'agent of this assistant';
+    const agent = new Agent(url, ['bot'], { as: asOf(worker) });
+    await agent.open({ token: await tokenOf(worker) });
+    await agent.attach();
+    const people = { owner: await openPerson(url, 'owner'), admin: await openPerson(url, 'admin') };
+    const place = await furnish(
+      people.owner,
+      agent,
+      'private',
+      DOORS.map((door) => tagOf('owner', door)),
+    );
+    const counted = { with: 0, without: 0 };
+    for (const door of DOORS)
+      for (const name of Object.keys(ROWS) as CommandName[]) {
+        const { audited, right, socket, http } = commands[name];
+        if (door === 'socket' ? !socket : http === undefined) continue;
+        const caller = right === 'admin' ? 'admin' : 'owner';
+        const [row] = ROWS[name];
+        const args = (await row?.args(place, tagOf('owner', door), caller)) ?? {};
+        const before = lines().length;
+        const { outcome } = await (door === 'socket'
+          ? askBySocket(people[caller], name, args)
+          : askByRequest(url, await tokenOf(caller), name, args));
+        expect.soft(outcome, `${name} by ${door}`).toBe(row?.expects(caller, 'private'));
+        const left = lines().slice(before);
+        expect
+          .soft(
+            left.map((line) => [line.command, line.outcome]),
+            `${name} by ${door}`,
+          )
+          .toEqual(audited ? [[name, outcome]] : []);
+        counted[audited ? 'with' : 'without']++;
+      }
+    expect(counted.with).toBeGreaterThanOrEqual(Object.values(commands).filter(({ audited }) => audited).length);
+    expect(counted.without).toBeGreaterThanOrEqual(Object.values(commands).filter(({ audited }) => !audited).length);
+    expect(areAudit(lines())).toBe(true);
   });
 
   test('LOG_LEVEL=silent leaves it out', async () => {

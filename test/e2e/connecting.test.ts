@@ -7,6 +7,7 @@ import { type Peer, uid, type As } from '../harness/peer.js';
 import { Person } from '../harness/person.js';
 import { RawSocket } from '../harness/raw-socket.js';
 import { startServer } from '../harness/server.js';
+import { JWT_ENV } from '../harness/tokens.js';
 import { until } from '../harness/until.js';
 import { scene } from './scene.js';
 
@@ -18,6 +19,20 @@ async function refusedConnection(peer: Peer, auth: Record<string, unknown> = {})
     return (error as { data: ErrorBody }).data;
   }
   throw new Error('the connection was not refused');
+}
+
+/** What a WebSocket with these headers is answered: 101 where it is let in. */
+async function handshakeAt(port: number, headers: Record<string, string>): Promise<number | string> {
+  const ws = new WebSocket(`ws://127.0.0.1:${port}/socket.io/?EIO=4&transport=websocket`, {
+    headers: { cookie: 'session=1', ...headers },
+  });
+  const outcome = await Promise.race([
+    once(ws, 'open').then(() => 101),
+    once(ws, 'unexpected-response').then(([, response]) => (response as { statusCode: number }).statusCode),
+    once(ws, 'error').then(([error]) => String(error)),
+  ]);
+  ws.terminate();
+  return outcome;
 }
 
 describe('CON-1, CON-2: who is calling', () => {
@@ -99,7 +114,7 @@ describe('CON-1, CON-2: who is calling', () => {
 });
 
 describe('CON-3: transports', () => {
-  test('CON-3: frames are not compressed, and nothing is recovered behind the back of the protocol', async () => {
+  test('C31, CON-3: frames are not compressed, and nothing is recovered behind the back of the protocol', async () => {
     const { url, chatId, person } = await scene();
     const raw = await RawSocket.open(url);
     expect(raw.ws.extensions).toBe('');
@@ -135,18 +150,7 @@ describe('CON-3: transports', () => {
 
   test("C51: a page of another origin opens no socket; an allowed one, this server's own and programs do", async () => {
     const { url, port } = await startServer({ env: { ALLOW_POLLING: '1', CORS_ORIGINS: 'https://app.example.com' } });
-    const handshake = async (headers: Record<string, string>) => {
-      const ws = new WebSocket(`ws://127.0.0.1:${port}/socket.io/?EIO=4&transport=websocket`, {
-        headers: { cookie: 'session=1', ...headers },
-      });
-      const outcome = await Promise.race([
-        once(ws, 'open').then(() => 101),
-        once(ws, 'unexpected-response').then(([, response]) => (response as { statusCode: number }).statusCode),
-        once(ws, 'error').then(([error]) => String(error)),
-      ]);
-      ws.terminate();
-      return outcome;
-    };
+    const handshake = (headers: Record<string, string>) => handshakeAt(port, headers);
     const evil = { origin: 'https://evil.example' };
     const allowed = { origin: 'https://app.example.com' };
     expect(await handshake(evil)).toBe(400);
@@ -173,6 +177,18 @@ describe('CON-3: transports', () => {
       body: '{"assistantId":"echo"}',
     });
     expect(write.status).toBe(403);
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ['without tokens', {}],
+    ['with tokens', JWT_ENV],
+    ['on any address', { ALLOW_INSECURE: '1' }],
+  ])("C51: without CORS_ORIGINS no origin but this server's own opens a socket (%s)", async (_, env) => {
+    const { url, port } = await startServer({ env });
+    const foreign = ['https://app.example.com', `https://127.0.0.1:${port + 1}`, 'http://127.0.0.1', 'null', ''];
+    for (const origin of foreign) expect(await handshakeAt(port, { origin }), origin).toBe(400);
+    expect(await handshakeAt(port, { origin: url })).toBe(101);
+    expect(await handshakeAt(port, {}), 'a program').toBe(101);
   });
 });
 

@@ -8,6 +8,7 @@ import { ConfigError } from '../../server/config.js';
 import { Person } from '../harness/person.js';
 import { startServer, temporaryDirectory } from '../harness/server.js';
 import { ServerProcess } from '../harness/server-process.js';
+import { until } from '../harness/until.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/server/main.js', import.meta.url));
 
@@ -100,6 +101,18 @@ describe('section 10: settings', () => {
 
   test('AUTH_MODE=none on all interfaces needs ALLOW_INSECURE=1', async () => {
     await startServer({ env: { HOST: '0.0.0.0', ALLOW_INSECURE: '1' } });
+  });
+
+  test('AUTH_MODE=none on all interfaces says at start that everybody may be anybody; on loopback it does not', async () => {
+    const here = await new ServerProcess().start();
+    await until(() => here.output.includes('every program on this machine may be anyone'), 'the warning');
+    expect(here.output).not.toContain('EVERYBODY');
+    await here.kill();
+    const open = await new ServerProcess({ HOST: '0.0.0.0', ALLOW_INSECURE: '1' }).start();
+    await until(
+      () => /AUTH_MODE=none on 0\.0\.0\.0: EVERYBODY WHO REACHES THIS SERVER MAY BE ANYBODY/.test(open.output),
+      'the warning',
+    );
   });
 
   test('a second server on the same DATA_DIR is refused in one line, and the first goes on', async () => {

@@ -168,7 +168,7 @@ describe('CON-5: an event stream has no way to renew its token', () => {
   });
 });
 
-describe('C31: revocation', () => {
+describe('ACC-4, CON-6: revocation', () => {
   const revoke = async (url: string, token: string, body: Record<string, unknown>) => {
     const headers = { ...bearer(token), 'content-type': 'application/json' };
     return fetch(`${url}/v1/admin/revoke`, { method: 'POST', headers, body: JSON.stringify(body) });
