@@ -64,12 +64,12 @@ interface End {
 /** Says what became of everything. @returns the exit code */
 function ended(report: Report, { rows, owners, owner, isAll }: End): number {
   const { chats, rows: seen } = report.totals;
-  const missed = isAll ? rows - seen.kept - seen.changed - seen.refused : 0;
+  const missed = isAll ? Math.max(0, rows - seen.kept - seen.changed - seen.refused) : 0;
   if (missed > 0) note(`${missed} rows of agent_history were not reached: run it again`);
   if (owner !== null)
     print(`owner: ${owner} has them now; the owners they had (${owners}) stand in metadata.yao.row.sid\n`);
-  report.close({ owner, owners, missed: Math.max(0, missed) });
-  return chats.refused + seen.refused + Math.max(0, missed) > 0 ? 1 : 0;
+  report.close({ owner, owners, missed });
+  return chats.refused + seen.refused + missed > 0 ? 1 : 0;
 }
 
 function stopped(): void {

@@ -1,4 +1,4 @@
-import type { ArgsInput, ChatCommands, Message } from '../../protocol/index.js';
+import { splitHalf, wellFormed, type ArgsInput, type ChatCommands, type Message } from '../../protocol/index.js';
 import { orIfAbsent } from '../absent.js';
 import { chatIdOf } from '../chat-id.js';
 import { allMessages } from '../pages.js';
@@ -64,7 +64,7 @@ export class SessionChats {
     const { userId, sessionId } = session;
     await chats.call('chat:create', {
       assistantId: 'agent-squad',
-      title: sessionId.slice(0, TITLE_LENGTH),
+      title: titleOf(sessionId),
       metadata: { squad: { userId: writtenName(userId), sessionId: writtenName(sessionId) } },
       ...this.options.chat,
       chatId: args.chatId,
@@ -80,5 +80,8 @@ export class SessionChats {
     return (await this.options.chatId?.(userId, sessionId)) ?? chatIdOf('agent-squad', userId, sessionId);
   }
 }
+
+/** Cut between characters, not within one. */
+const titleOf = (sessionId: string): string => splitHalf(wellFormed(sessionId).slice(0, TITLE_LENGTH)).head;
 
 const keyOf = ({ userId, sessionId }: Session): string => JSON.stringify([userId, sessionId]);

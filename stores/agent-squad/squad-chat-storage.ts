@@ -102,12 +102,15 @@ export class SquadChatStorage implements SquadStorage {
     );
     this.#saving.set(key, others + 1);
     try {
+      const agent = agentOf(place.agentId);
+      // Where the session fails first nobody waits for it.
+      agent.catch(() => undefined);
       // Asked for at once: what is asked of the session from here on comes behind it.
       const messages = await this.#sessions.save(place, async () => {
-        const assistantId = await assistantOf(place.agentId);
+        const { assistantId } = await agent;
         return drafts.map((draft) => (draft.role === 'user' ? draft : { ...draft, assistantId }));
       });
-      return conversationOf(messages, await agentOf(place.agentId));
+      return conversationOf(messages, await agent);
     } catch (error) {
       if (drafts.some(({ role }) => role !== 'user')) this.#failures.set(key, failures + 1);
       throw error;

@@ -1,10 +1,5 @@
 import * as z from 'zod';
 
-/**
- * The histories of one chat that go on from a common beginning, each with a list of its own: a copy, and what it was made
- * from. Each message says on which branch it stands and which stretches of others come before that branch, so that the
- * list can be read again from the rows alone.
- */
 const stretch = z.object({
   /** Null: the branch that the chat began with. */
   branch: z.string().nullable(),
@@ -14,6 +9,11 @@ const stretch = z.object({
   upTo: z.int(),
 });
 
+/**
+ * The histories of one chat that go on from a common beginning, each with a list of its own: a copy, and what it was made
+ * from. Each message says on which branch it stands and which stretches of others come before that branch, so that the
+ * list can be read again from the rows alone.
+ */
 export const branch = z.object({ id: z.string().nullable(), begins: z.array(stretch) });
 export type Branch = z.infer<typeof branch>;
 

@@ -1,4 +1,4 @@
-import type { BeeFramework, BeeMessage, SummaryTemplate } from './framework.js';
+import type { BeeFramework, BeeMessage, FatalError, SummaryTemplate } from './framework.js';
 
 interface BeeAgentMessage extends BeeMessage {
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
@@ -13,7 +13,7 @@ interface BeeAgentModel<M> {
 /** Classes of `bee-agent-framework`: `memory/base`, `memory/summarizeMemory` and `llms/primitives/message`. */
 export interface BeeAgentClasses<M extends BeeAgentMessage, B extends object> {
   readonly BaseMemory: abstract new () => B;
-  readonly MemoryFatalError: BeeFramework<M, B, never>['MemoryFatalError'];
+  readonly MemoryFatalError: FatalError;
   readonly SummarizeMemoryTemplate: SummaryTemplate;
   readonly BaseMessage: { of(input: { role: string; text: string; meta?: Record<string, unknown> }): M };
 }

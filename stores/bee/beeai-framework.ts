@@ -1,4 +1,4 @@
-import type { BeeFramework, BeeMessage, SummaryTemplate } from './framework.js';
+import type { BeeFramework, BeeMessage, FatalError, SummaryTemplate } from './framework.js';
 
 interface BeeaiMessage extends BeeMessage {
   readonly id: string | undefined;
@@ -16,7 +16,7 @@ interface BeeaiModel<M> {
 /** Classes of `beeai-framework`: `memory/base`, `memory/summarizeMemory` and `backend/message`. */
 export interface BeeaiClasses<M extends BeeaiMessage, B extends object> {
   readonly BaseMemory: abstract new () => B;
-  readonly MemoryFatalError: BeeFramework<M, B, never>['MemoryFatalError'];
+  readonly MemoryFatalError: FatalError;
   readonly SummarizeMemoryTemplate: SummaryTemplate;
   /** What the others extend. */
   readonly Message: abstract new (content: never, meta?: never, id?: string) => M;

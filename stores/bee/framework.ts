@@ -27,6 +27,13 @@ export interface SummaryTemplate {
   render(input: { summary: string }): string;
 }
 
+/** What is thrown for what a memory cannot take. */
+export type FatalError = new (
+  message: string,
+  errors?: Error[],
+  options?: { context?: Record<string, unknown> },
+) => Error;
+
 /**
  * One generation of the framework. Use {@link import('./beeai-framework.js').beeaiFramework} or
  * {@link import('./bee-agent-framework.js').beeAgentFramework}, or say it yourself.
@@ -35,12 +42,7 @@ export interface SummaryTemplate {
  */
 export interface BeeFramework<M extends BeeMessage, B extends object, L> {
   readonly BaseMemory: abstract new () => B;
-  /** What is thrown for what a memory cannot take. */
-  readonly MemoryFatalError: new (
-    message: string,
-    errors?: Error[],
-    options?: { context?: Record<string, unknown> },
-  ) => Error;
+  readonly MemoryFatalError: FatalError;
   plainOf(message: M): PlainMessage;
   /** @throws where the framework has no such message: then it is read as a plain text */
   messageFrom(plain: PlainMessage): M;

@@ -138,7 +138,7 @@ function plainFrom(bee: JsonObject, role: string, text: string): PlainMessage {
     text,
     ...(typeof id === 'string' ? { id } : {}),
     ...(Array.isArray(read) ? { parts: withText(read as unknown[], text) } : {}),
-    ...(isRecord(readMeta) ? { meta: readMeta } : {}),
+    ...(isJsonObject(readMeta) ? { meta: readMeta } : {}),
   };
 }
 
@@ -152,11 +152,8 @@ function withText(parts: readonly unknown[], text: string): unknown[] {
   return withOneText(parts, isTextPart, { type: 'text', text });
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  value !== null && typeof value === 'object' && !Array.isArray(value);
-
 const isTextPart = (part: unknown): part is { readonly text: string } =>
-  isRecord(part) && part['type'] === 'text' && typeof part['text'] === 'string';
+  isJsonObject(part) && part['type'] === 'text' && typeof part['text'] === 'string';
 
 function textOf({ props }: Message): string {
   for (const text of [props['content'], props['text']]) if (typeof text === 'string') return text;

@@ -1,16 +1,14 @@
-import type { BeeFramework, BeeMessage } from './framework.js';
+import type { BeeMessage, FatalError } from './framework.js';
 import { inserted, windowOf, without, type Rows, type Rule } from './rule.js';
 import type { Row } from './row.js';
 
 /** Chooses what has to go. The messages are a copy: what is done to them is done to the copy. */
 export type SlidingSelector<M> = (messages: M[]) => M | M[] | null | undefined;
 
-type Fatal = BeeFramework<never, object, never>['MemoryFatalError'];
-
 /** Holds the last `size` messages, or those that the selector leaves. */
 export class SlidingRule<M extends BeeMessage> implements Rule<M> {
   constructor(
-    private readonly Fatal: Fatal,
+    private readonly Fatal: FatalError,
     private readonly size: number,
     private readonly selector: SlidingSelector<M> = (messages) => messages[0],
   ) {}

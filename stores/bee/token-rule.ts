@@ -1,4 +1,4 @@
-import type { BeeFramework, BeeMessage, TokenSources } from './framework.js';
+import type { BeeFramework, BeeMessage, FatalError, TokenSources } from './framework.js';
 import type { Window } from './mirror.js';
 import type { Row } from './row.js';
 import { inserted, windowOf, without, type Rows, type Rule } from './rule.js';
@@ -23,8 +23,6 @@ interface Count {
   /** It is a guess. */
   readonly dirty: boolean;
 }
-
-type Fatal = BeeFramework<never, object, never>['MemoryFatalError'];
 
 /** Holds as many messages as their tokens have room. Counts are of this program: what was read is guessed again. */
 export class TokenRule<M extends BeeMessage, L> implements Rule<M> {
@@ -70,7 +68,7 @@ export class TokenRule<M extends BeeMessage, L> implements Rule<M> {
   }
 
   isDirty(rows: Rows<M>): boolean {
-    return rows.some(({ message }) => this.#counts.get(message)?.dirty !== false);
+    return rows.some(({ message }) => this.#isGuessed(message));
   }
 
   forget(rows: Rows<M>): void {
@@ -86,7 +84,7 @@ export class TokenRule<M extends BeeMessage, L> implements Rule<M> {
     }
   }
 
-  get #Fatal(): Fatal {
+  get #Fatal(): FatalError {
     return this.framework.MemoryFatalError;
   }
 
@@ -107,7 +105,7 @@ export class TokenRule<M extends BeeMessage, L> implements Rule<M> {
   }
 
   async #synced(rows: Rows<M>, max: number): Promise<Rows<M>> {
-    const guessed = rows.map(({ message }) => message).filter((message) => this.#counts.get(message)?.dirty !== false);
+    const guessed = rows.map(({ message }) => message).filter((message) => this.#isGuessed(message));
     const counts = await Promise.all(guessed.map((message) => this.framework.countTokens(message, this.settings)));
     for (const [index, message] of guessed.entries())
       this.#counts.set(message, { tokensCount: counts[index] ?? 0, dirty: false });
@@ -142,6 +140,11 @@ export class TokenRule<M extends BeeMessage, L> implements Rule<M> {
       while (this.used(kept) > max - tokens) kept = kept.slice(1);
       return kept;
     }
+  }
+
+  /** What was never looked at is a guess too. */
+  #isGuessed(message: M): boolean {
+    return this.#counts.get(message)?.dirty !== false;
   }
 
   #guess(message: M): Count {

@@ -10,7 +10,7 @@ export type MemoryPolicy<M = Message> = (messages: readonly M[]) => Promise<M[]>
 /** The newest `count` messages; those that instruct do not count where {@link keepingSystem} is around it. */
 export const lastMessages = <M = Message>(count: number, reading?: Reading<M>): MemoryPolicy<M> => {
   mustBeCount(count, 'count');
-  return async (messages) => whole(count === 0 ? [] : messages.slice(-count), readingOf(reading));
+  return async (messages) => whole(newest(messages, count), readingOf(reading));
 };
 
 /**
@@ -54,7 +54,7 @@ export const summarised = <M = Message>(
   mustBeCount(keep, 'keep');
   const read = readingOf(reading);
   return async (messages) => {
-    const kept = whole(keep === 0 ? [] : messages.slice(-keep), read);
+    const kept = whole(newest(messages, keep), read);
     const stays = new Set(kept);
     const older = messages.filter((message) => !stays.has(message));
     return older.length === 0 ? kept : [messageOf(await summarise(older)), ...kept];
@@ -92,6 +92,9 @@ export const inTurn =
     for (const policy of policies) left = await policy(left);
     return left;
   };
+
+/** From the end, 0 would count as the beginning. */
+const newest = <M>(messages: readonly M[], count: number): readonly M[] => (count === 0 ? [] : messages.slice(-count));
 
 /** Without a reading the messages are this project's: the type that stands without one says so. */
 const readingOf = <M>(reading: Reading<M> | undefined): Reading<M> => reading ?? (chatReading as unknown as Reading<M>);

@@ -11,13 +11,13 @@ import { wordsOf } from '../shown-text.js';
 import { namedRole, roleOf, speakerOf } from '../speaker.js';
 import { chatMessage, idOf, shownText, textMessage, withText, type ChatMessage } from './chat-message.js';
 
+/** More than one message stands for by any reducer; a forged list costs no more. */
+const MAX_STANDING = 100;
+
 /**
  * What a message of a chat keeps of the framework's. In its place in the list stands it alone, unless a reducer wants it
  * otherwise: then `list`, where null is the message itself.
  */
-/** More than one message stands for by any reducer; a forged list costs no more. */
-const MAX_STANDING = 100;
-
 const storedForm = z.object({
   message: chatMessage.optional(),
   list: z.array(chatMessage.nullable()).max(MAX_STANDING).optional(),
@@ -90,13 +90,14 @@ const FOREIGN = 'turnstream:';
 /** Whether a message that comes from the framework was given to it from a chat, where others had written it. */
 export const isForeign = (message: ChatMessage): boolean => idOf(message)?.startsWith(FOREIGN) ?? false;
 
+const keptOf = (row: Message): ChatMessage => storedOf(row).message ?? messageOf(row);
+
 /** The id by which the framework knows it. */
-export const ownIdOf = (row: Message): string | null => idOf(storedOf(row).message ?? messageOf(row));
+export const ownIdOf = (row: Message): string | null => idOf(keptOf(row));
 
 /** Whether it is what the chat keeps, whatever people have changed since. */
 export const isKept = (row: Message, message: ChatMessage): boolean =>
-  canonicalJson((storedOf(row).message ?? messageOf(row)) as unknown as Json) ===
-  canonicalJson(message as unknown as Json);
+  canonicalJson(keptOf(row) as unknown as Json) === canonicalJson(message as unknown as Json);
 
 /** A message of the chat as the framework has it. What others wrote is text; what people edited has their text. */
 export function messageOf(row: Message): ChatMessage {

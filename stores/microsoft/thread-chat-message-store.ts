@@ -185,9 +185,10 @@ export class ThreadChatMessageStore {
     const newest = Math.max(0, listed.findLastIndex(beginsList));
     const stays = new Set(listed.slice(Math.min(surplus(listed, max, beginsList), newest)).map(({ row }) => row));
     const leave = [...new Set(listed.map(({ row }) => row))].filter((row) => !stays.has(row));
-    await chat.delete(leave.filter(isOwn));
+    const own = new Set(leave.filter(isOwn));
+    await chat.delete([...own]);
     // They would come back into the room that the others have left.
-    for (const row of leave) if (!isOwn(row)) await chat.stand(row, []);
+    for (const row of leave) if (!own.has(row)) await chat.stand(row, []);
   }
 
   async #inOrder<T>(work: (chat: MessageChat) => Promise<T>): Promise<T> {

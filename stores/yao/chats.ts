@@ -2,7 +2,7 @@ import type { ChatCommands } from '../../protocol/index.js';
 import { chatOf, draftOf, type Chat, type NewChat } from './chat.js';
 import { listChats, type ChatFilter, type ChatList, type ListTime } from './chat-list.js';
 import { invalid, mustBeGiven, told, YaoStoreError } from './error.js';
-import { changesIn, isId } from './given.js';
+import { changesIn, notFoundOf } from './given.js';
 
 /** The seed's management of chats. Every method is refused with a {@link YaoStoreError}, and then nothing has changed. */
 export interface ChatOperations {
@@ -68,7 +68,5 @@ export const chatOperations = (chats: ChatCommands, time: ListTime): ChatOperati
 /** What is said where it is not there. @throws {YaoStoreError} `bad_request` without an id, `not_found` for a text that is no id */
 function sentence(chatId: string): string {
   mustBeGiven(chatId, 'chat_id');
-  const notFound = `chat ${chatId} not found`;
-  if (!isId(chatId)) throw new YaoStoreError('not_found', notFound);
-  return notFound;
+  return notFoundOf('chat', chatId);
 }

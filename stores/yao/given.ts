@@ -1,5 +1,5 @@
 import { id } from '../../protocol/index.js';
-import { invalid } from './error.js';
+import { invalid, YaoStoreError } from './error.js';
 
 type Said<T> = { [K in keyof T]?: Exclude<NonNullable<T[K]>, ''> };
 
@@ -11,6 +11,13 @@ export const given = <T extends object>(record: T): Said<T> =>
 
 /** Whether anything here can have this id: any other text names nothing. */
 export const isId = (text: string): boolean => id.safeParse(text).success;
+
+/** What is said where it is not there. @throws {YaoStoreError} `not_found` for a text that is no id */
+export function notFoundOf(kind: 'chat' | 'message' | 'step', name: string): string {
+  const sentence = `${kind} ${name} not found`;
+  if (!isId(name)) throw new YaoStoreError('not_found', sentence);
+  return sentence;
+}
 
 /**
  * The fields of an update that are changed.

@@ -2,8 +2,8 @@ import { commands, type ChatCommands, type Message as MessageRow } from '../../p
 import { orIfAbsent } from '../absent.js';
 import { deleteMessages } from '../deletion.js';
 import { allMessages, messagesBehind, newestMessages, type MessageRange } from '../pages.js';
-import { invalid, mustBeGiven, told, YaoStoreError } from './error.js';
-import { changesIn, countOr, given, isId, listOf, mustBeFilters } from './given.js';
+import { invalid, mustBeGiven, told } from './error.js';
+import { changesIn, countOr, given, isId, listOf, mustBeFilters, notFoundOf } from './given.js';
 import { messageOf, savedMessageOf, type Message, type NewMessage } from './message.js';
 
 /** Conditions joined by AND. Nothing, 0 and an empty text stand for none. */
@@ -58,8 +58,7 @@ export const messageOperations = (chats: ChatCommands): MessageOperations => ({
     mustBeGiven(chatId, 'chat_id');
     const drafts = listOf(messages, 'messages').map(savedMessageOf);
     if (drafts.length === 0) return [];
-    const not_found = `chat ${chatId} not found`;
-    if (!isId(chatId)) throw new YaoStoreError('not_found', not_found);
+    const not_found = notFoundOf('chat', chatId);
     const saved = await told(chats.call('message:save', { chatId, messages: drafts }), { not_found });
     return saved.messages.map(messageOf);
   },
@@ -74,8 +73,7 @@ export const messageOperations = (chats: ChatCommands): MessageOperations => ({
     mustBeGiven(messageId, 'message_id');
     const changes = changesIn(updates, OPEN, PASSED_OVER);
     if (Object.keys(changes).length === 0) throw invalid('no fields to update');
-    const not_found = `message ${messageId} not found`;
-    if (!isId(messageId)) throw new YaoStoreError('not_found', not_found);
+    const not_found = notFoundOf('message', messageId);
     // Their values are for the schema to judge.
     await told(chats.call('message:update', { ...changes, messageId }), { not_found });
   },

@@ -1,7 +1,7 @@
 import type { ArgsInput, ChatCommands } from '../../protocol/index.js';
 import { orIfAbsent } from '../absent.js';
-import { invalid, mustBeGiven, told, YaoStoreError } from './error.js';
-import { changesIn, isId, listOf } from './given.js';
+import { invalid, mustBeGiven, told } from './error.js';
+import { changesIn, isId, listOf, notFoundOf } from './given.js';
 import { savedStepOf, stepOf, type NewStep, type Step } from './step.js';
 
 /** The seed's management of steps. Every method is refused with a {@link YaoStoreError}, and then nothing has changed. */
@@ -46,8 +46,7 @@ export const stepOperations = (chats: ChatCommands): StepOperations => ({
     const [chatId, ...others] = new Set(list.map((step) => step.chatId));
     if (chatId === undefined) return [];
     if (others.length > 0) throw invalid('steps are saved for one chat at a time, all or none');
-    const not_found = `chat ${chatId} not found`;
-    if (!isId(chatId)) throw new YaoStoreError('not_found', not_found);
+    const not_found = notFoundOf('chat', chatId);
     const saved = await told(chats.call('step:save', { chatId, steps: drafts }), { not_found });
     return saved.steps.map(stepOf);
   },
@@ -56,8 +55,7 @@ export const stepOperations = (chats: ChatCommands): StepOperations => ({
     mustBeGiven(stepId, 'step_id');
     const changes = changesIn(updates, OPEN, PASSED_OVER);
     if (Object.keys(changes).length === 0) throw invalid('no fields to update');
-    const not_found = `step ${stepId} not found`;
-    if (!isId(stepId)) throw new YaoStoreError('not_found', not_found);
+    const not_found = notFoundOf('step', stepId);
     // An empty text is no error, as in Go.
     const args = { ...changes, ...(changes['error'] === '' ? { error: null } : {}), stepId };
     // Their values are for the schema to judge.

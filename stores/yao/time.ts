@@ -8,9 +8,8 @@ const isoWithZone = z.iso.datetime({ offset: true });
 
 /** UTC with milliseconds, as everything here has it. @throws {YaoStoreError} `bad_request` for what is no moment */
 export function momentOf(value: Moment, field: string): string {
-  if (!(value instanceof Date) && !isoWithZone.safeParse(value).success)
-    throw invalid(`${field} must be a time, in ISO 8601 with its zone`);
-  const moment = new Date(value);
+  const isTime = value instanceof Date || isoWithZone.safeParse(value).success;
+  const moment = new Date(isTime ? value : NaN);
   if (Number.isNaN(moment.getTime())) throw invalid(`${field} must be a time, in ISO 8601 with its zone`);
   return moment.toISOString();
 }

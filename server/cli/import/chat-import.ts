@@ -4,7 +4,7 @@ import { ROWS_AT_ONCE, type LegacyChat, type LegacySource } from './legacy-sourc
 import { messagesOf, type MessageRow } from './message-row.js';
 import { oversize, pagesOf, piecesOf, type Page } from './page.js';
 import { mayPass, patiently } from './patience.js';
-import type { Report } from './report.js';
+import type { Outcome, Report } from './report.js';
 import type { SqlRow } from './sql.js';
 
 export interface ImportTarget {
@@ -150,12 +150,7 @@ export class ChatImport {
     }
   }
 
-  #tell(
-    chatId: string | null,
-    id: string | null,
-    outcome: 'kept' | 'changed' | 'refused',
-    reasons: readonly string[],
-  ): void {
+  #tell(chatId: string | null, id: string | null, outcome: Outcome, reasons: readonly string[]): void {
     this.report.add({ table: 'agent_history', id, cid: this.legacy.cid, chatId, outcome, reasons });
   }
 }

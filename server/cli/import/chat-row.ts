@@ -9,9 +9,8 @@ import {
 } from '../../../protocol/index.js';
 import { importedId } from './imported-id.js';
 import type { LegacyChat } from './legacy-source.js';
-import { isTrue } from './message-row.js';
 import { momentOf } from './moment.js';
-import { columnsOf, told } from './old-row.js';
+import { columnsOf, isTrue, told } from './old-row.js';
 import type { SqlRow } from './sql.js';
 
 /** What a conversation of the old tables becomes. */

@@ -9,7 +9,7 @@ import {
 import { readContent } from './content.js';
 import { importedId } from './imported-id.js';
 import { momentOf } from './moment.js';
-import { columnsOf, told } from './old-row.js';
+import { columnsOf, isTrue, told } from './old-row.js';
 import type { Part } from './part.js';
 import type { SqlRow } from './sql.js';
 
@@ -104,7 +104,3 @@ function fateOf(row: SqlRow, role: string | null, createdAt: string | null, now:
     ...(expiresAt !== null && Date.parse(expiresAt) <= now ? ['it had expired: kept'] : []),
   ];
 }
-
-/** As SQLite and PostgreSQL write it. */
-export const isTrue = (text: string | null | undefined): boolean =>
-  text !== null && text !== undefined && ['1', 't', 'true'].includes(text.toLowerCase());

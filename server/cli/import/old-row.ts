@@ -20,6 +20,10 @@ export function told(row: SqlRow): OldRow {
   };
 }
 
+/** As SQLite and PostgreSQL write it. */
+export const isTrue = (text: string | null | undefined): boolean =>
+  text !== null && text !== undefined && ['1', 't', 'true'].includes(text.toLowerCase());
+
 /** Columns that hold JSON. */
 const JSON_COLUMNS = new Set(['context', 'mentions', 'files', 'metadata']);
 

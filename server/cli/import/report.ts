@@ -1,6 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 
-export type Outcome = 'kept' | 'changed' | 'refused';
+const OUTCOMES = ['kept', 'changed', 'refused'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
 
 /** What became of a row of the old tables. */
 export interface Entry {
@@ -18,7 +19,7 @@ export interface Entry {
 
 type Counts = Readonly<Record<Outcome, number>>;
 
-export interface Totals {
+interface Totals {
   readonly chats: Counts;
   readonly rows: Counts;
   /** Messages that this run has added, and those that were there before it. */
@@ -26,6 +27,10 @@ export interface Totals {
 }
 
 const none = (): Record<Outcome, number> => ({ kept: 0, changed: 0, refused: 0 });
+
+/** A line of the table of sums. */
+const line = (name: string, cells: readonly (string | number)[]): string =>
+  name.padEnd(15) + cells.map((cell) => String(cell).padStart(9)).join('');
 
 /** What became of every row: those that are not as they were line by line, all of them in a file where one is wanted. */
 export class Report {
@@ -65,9 +70,11 @@ export class Report {
   /** The sums, as a table for people and as the last line of the file. */
   close(more: Readonly<Record<string, unknown>>): void {
     const { chats, rows, messages } = this.totals;
-    this.print(`               ${['kept', 'changed', 'refused'].map((word) => word.padStart(9)).join('')}`);
-    for (const [name, { kept, changed, refused }] of [['agent_chat', chats] as const, ['agent_history', rows] as const])
-      this.print(name.padEnd(15) + [kept, changed, refused].map((count) => String(count).padStart(9)).join(''));
+    this.print(line('', OUTCOMES));
+    for (const [name, counts] of [['agent_chat', chats] as const, ['agent_history', rows] as const]) {
+      const cells = OUTCOMES.map((outcome) => counts[outcome]);
+      this.print(line(name, cells));
+    }
     this.print(`messages: ${messages.added} added, ${messages.present} were there`);
     this.#write({ summary: this.totals, ...more });
     if (this.#file !== null) closeSync(this.#file);
