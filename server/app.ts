@@ -95,6 +95,8 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
     url: config.databaseUrl,
     clock,
     ids,
+    connections: config.databaseConnections,
+    isAlone: true,
     onTransaction: (kind) => metrics.storeTransactions.inc({ kind }),
     onMigrated: (names) => log.info({ migrations: names }, 'the database was migrated'),
   });
@@ -239,7 +241,6 @@ export async function migrateDatabase(config: Config): Promise<readonly string[]
       url: config.databaseUrl,
       clock: systemClock,
       ids: systemIds,
-      onTransaction: () => undefined,
       onMigrated: (names) => (applied = names),
     });
     await store.close();
@@ -291,9 +292,14 @@ async function openStore(claim: DataDirectoryClaim, options: OpenStoreOptions): 
     return await openPrismaStore(options);
   } catch (error) {
     claim.release();
-    throw new Error(`the database ${options.url} cannot be opened: ${rootOf(error).message}`, { cause: error });
+    throw new Error(`the database ${shownAddress(options.url)} cannot be opened: ${rootOf(error).message}`, {
+      cause: error,
+    });
   }
 }
+
+/** Without the password that an address may hold. */
+const shownAddress = (url: string): string => url.replace(/^(\w+:\/\/[^/@]*?):[^/@]*@/, '$1:***@');
 
 /** The error that the others were made of. */
 function rootOf(error: unknown): Error {

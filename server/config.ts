@@ -84,9 +84,14 @@ const settings = z.object({
     .regex(/^(file:.+|postgres(ql)?:\/\/.+)$/, { error: 'expected file:… or postgresql://…' })
     .optional()
     .meta({
-      description: 'Where chats are stored: `file:…` (SQLite). `postgresql://…` comes with a later version.',
+      description:
+        'Where chats are stored: `file:…` (SQLite) or `postgresql://…`, which is made where it is not there yet.',
       shown: 'a SQLite file in `DATA_DIR`',
     }),
+  DATABASE_CONNECTIONS: whole(10, 'Connections to PostgreSQL that the server opens at most; half of them write.', {
+    min: 2,
+    max: 1000,
+  }),
   REDIS_URL: word('Live log, leases and routing of several nodes; comes with a later version. Unset: one node.'),
 
   AUTH_MODE: z.enum(['none', 'jwt'], { error: 'expected none or jwt' }).default('none').meta({
@@ -202,8 +207,6 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 }
 
 function checkTogether(values: Settings): void {
-  if (values.DATABASE_URL?.startsWith('postgres'))
-    throw new ConfigError('DATABASE_URL', 'PostgreSQL comes with a later version; leave it unset or give file:…');
   if (values.REDIS_URL !== undefined)
     throw new ConfigError('REDIS_URL', 'several nodes come with a later version; leave it unset');
   if (values.AUTH_MODE === 'jwt') checkKeys(values);

@@ -45,6 +45,8 @@ export async function openSqliteStore(): Promise<SqliteStore> {
     path,
     transactions,
     statements,
+    // Waiting for the lock would hold the event loop, so this is the proof that it turns as well.
+    lockSaidMs: 50,
     async lock() {
       beside.exec('BEGIN IMMEDIATE');
       return async () => void beside.exec('ROLLBACK');

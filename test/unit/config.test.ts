@@ -109,14 +109,11 @@ describe('section 10: settings', () => {
   });
 
   test('what comes later is refused as such, and no secret is repeated', () => {
-    expect(refused({ DATABASE_URL: 'postgresql://me:s3cret@db/chats' }).message).toMatch(
-      /^DATABASE_URL: .*later version/,
-    );
     expect(refused({ REDIS_URL: 'redis://:s3cret@cache' }).message).toMatch(/^REDIS_URL: .*later version/);
     for (const env of [
       { AUTH_MODE: 'jwt', HOST: '0.0.0.0', AUTH_JWT_SECRET: 's3cret' },
       { DATABASE_URL: 's3cret' },
-      { DATABASE_URL: 'postgresql://s3cret' },
+      { DATABASE_URL: 'mysql://me:s3cret@db/chats' },
       { REDIS_URL: 's3cret' },
     ]) {
       expect(refused(env as Record<string, string>).message).not.toContain('s3cret');

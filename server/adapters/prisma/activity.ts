@@ -27,13 +27,15 @@ const later = (column: string, than: string): string =>
 
 /** Raises what only grows: writing it again, or late, changes nothing. */
 export const raiseActivity = new RowStatement<ChatActivity>(
-  `UPDATE agent_chat SET last_sequence = ${later('last_sequence', 'new.sequence')}, ` +
+  ({ typed }) =>
+    `UPDATE agent_chat SET last_sequence = ${later('last_sequence', 'new.sequence')}, ` +
     `last_message_at = ${later('last_message_at', 'new.message_at')}, ` +
     // Until there is a message it holds the time of creation, which may be later than the first message's.
     `activity_at = CASE WHEN last_message_at IS NULL AND new.message_at IS NOT NULL THEN new.message_at ` +
     `ELSE ${later('activity_at', 'new.message_at')} END, ` +
     `updated_at = ${later('updated_at', 'new.at')} ` +
-    'FROM (SELECT ? AS sequence, ? AS message_at, ? AS at) AS new WHERE chat_id = ? AND deleted_at IS NULL',
+    `FROM (SELECT ${typed('integer')} AS sequence, ${typed('time')} AS message_at, ${typed('time')} AS at) AS new ` +
+    'WHERE chat_id = ? AND deleted_at IS NULL',
   [
     ['sequence', (activity) => activity.lastSequence],
     ['message_at', (activity) => (activity.messageAt === null ? null : timeIn(activity.messageAt))],

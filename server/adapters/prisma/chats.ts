@@ -5,7 +5,7 @@ import type { AgentChatUpdateInput } from './generated/sqlite/models.js';
 import { jsonPatch } from './json-columns.js';
 import { CHAT_COLUMNS, type ChatRow, chatOf } from './rows.js';
 import type { Sql, SqlRow, SqlValue } from './sql.js';
-import { contains, timeIn, unindexed } from './dialect.js';
+import { type Dialect, timeIn } from './dialect.js';
 import { insertChat, titleSearchOf, type Owner } from './tables.js';
 import { foldTitle } from './title-search.js';
 
@@ -115,21 +115,15 @@ const TIME_COLUMNS: Record<ChatTimeField, string> = {
 
 export async function listChats(database: Database, filter: ChatFilter): Promise<ChatPage> {
   const { page, pageSize } = filter;
-  const { where, args } = conditionsOf(filter);
+  const { where, args } = conditionsOf(filter, database.dialect);
   const direction = filter.order === 'asc' ? 'ASC' : 'DESC';
   const order = `${TIME_COLUMNS[filter.orderBy ?? 'lastMessageAt']} ${direction}, chat_id ${direction}`;
-  return database.read(async (client) => {
-    const rows = await client.$queryRawUnsafe<ChatRow[]>(
+  return database.read(async (_client, select) => {
+    const rows = await select<ChatRow>(
       `SELECT ${CHAT_COLUMNS} FROM agent_chat WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`,
-      ...args,
-      pageSize,
-      (page - 1) * pageSize,
+      [...args, pageSize, (page - 1) * pageSize],
     );
-    const counted = await client.$queryRawUnsafe<[{ total: bigint | number }]>(
-      `SELECT count(*) AS total FROM agent_chat WHERE ${where}`,
-      ...args,
-    );
-    const total = Number(counted[0].total);
+    const total = totalOf(await select(`SELECT count(*) AS total FROM agent_chat WHERE ${where}`, args));
     return { data: rows.map(chatOf), page, pageSize, pageCount: Math.max(1, Math.ceil(total / pageSize)), total };
   });
 }
@@ -141,17 +135,19 @@ export async function countChats(
   atMost: number,
 ): Promise<number> {
   const [where, values] = scopeOf({ createdBy }, tenantId);
-  const counted = await database.read((client) =>
-    client.$queryRawUnsafe<[{ total: bigint | number }]>(
-      `SELECT count(*) AS total FROM (SELECT 1 FROM agent_chat WHERE ${where} AND deleted_at IS NULL LIMIT ?) AS counted`,
-      ...values,
-      atMost,
+  return totalOf(
+    await database.read((_client, select) =>
+      select(
+        `SELECT count(*) AS total FROM (SELECT 1 FROM agent_chat WHERE ${where} AND deleted_at IS NULL LIMIT ?) AS counted`,
+        [...values, atMost],
+      ),
     ),
   );
-  return Number(counted[0].total);
 }
 
-function conditionsOf(filter: ChatFilter): { where: string; args: SqlValue[] } {
+const totalOf = ([counted]: readonly { total: bigint | number }[]): number => Number(counted?.total);
+
+function conditionsOf(filter: ChatFilter, dialect: Dialect): { where: string; args: SqlValue[] } {
   const where: string[] = [];
   const args: SqlValue[] = [];
   const add = (condition: string, ...values: SqlValue[]): void => {
@@ -163,12 +159,12 @@ function conditionsOf(filter: ChatFilter): { where: string; args: SqlValue[] } {
   // No scope is nobody's chats, not everybody's.
   add(`(${scopes.map(([condition]) => condition).join(' OR ') || '1 = 0'})`, ...scopes.flatMap(([, values]) => values));
   add('deleted_at IS NULL');
-  if (filter.createdBy !== undefined) add(`${unindexed('created_by')} = ?`, filter.createdBy);
-  if (filter.teamId !== undefined) add(`${unindexed('team_id')} = ?`, filter.teamId);
-  if (filter.assistantId !== undefined) add(`${unindexed('assistant_id')} = ?`, filter.assistantId);
-  if (filter.status !== undefined) add(`${unindexed('status')} = ?`, filter.status);
+  if (filter.createdBy !== undefined) add(`${dialect.unindexed('created_by')} = ?`, filter.createdBy);
+  if (filter.teamId !== undefined) add(`${dialect.unindexed('team_id')} = ?`, filter.teamId);
+  if (filter.assistantId !== undefined) add(`${dialect.unindexed('assistant_id')} = ?`, filter.assistantId);
+  if (filter.status !== undefined) add(`${dialect.unindexed('status')} = ?`, filter.status);
   const keywords = foldTitle(filter.keywords ?? '');
-  if (keywords !== '') add(contains('title_search'), keywords);
+  if (keywords !== '') add(dialect.contains('title_search'), keywords);
 
   const field = TIME_COLUMNS[filter.timeField ?? 'lastMessageAt'];
   if (filter.startTime !== undefined) add(`${field} >= ?`, instant(filter.startTime));

@@ -1,52 +1,60 @@
-import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils';
 import { ChatError } from '../../../protocol/index.js';
-import { PrismaClient } from './generated/sqlite/client.js';
+import type { Connections } from './connections.js';
+import type { Dialect } from './dialect.js';
+import type { PrismaClient } from './generated/sqlite/client.js';
 import { Lanes } from './lanes.js';
-import type { Sql, TransactionRunner } from './sql.js';
+import type { DatabaseClaim } from './postgresql/claim.js';
+import type { Sql, SqlValue } from './sql.js';
 import { storageError } from './storage-error.js';
 
 export type TransactionKind = 'read' | 'write';
 
-export interface DatabaseOptions {
-  readonly adapter: SqlDriverAdapterFactory;
-  readonly writer: TransactionRunner;
-  readonly onTransaction: (kind: TransactionKind) => void;
-}
+/** Rows of a statement in which a `?` stands for each value, as the client's own types. */
+export type Select = <Row>(sql: string, args: readonly SqlValue[]) => Promise<Row[]>;
 
 /**
  * The way of every part of the store to the database: gives writes their turns, counts, turns what drivers throw into
  * ChatErrors, and knows what is still running.
  */
 export class Database {
-  readonly #client: PrismaClient;
   readonly #running = new Set<Promise<unknown>>();
-  /** A few, so that a long read does not hold up short ones; not all, or a thousand at once would hold the event loop. */
-  readonly #reads = new Lanes(4);
-  /** Two writers at once would refuse each other: the database has one lock, and nobody waits for it. */
-  readonly #writes = new Lanes(1);
+  readonly #reads: Lanes;
+  readonly #writes: Lanes;
+  readonly #select: Select;
   #closed: Promise<void> | undefined;
 
-  constructor(private readonly options: DatabaseOptions) {
-    // `minimal`: the other formats read source files to show them in messages.
-    this.#client = new PrismaClient({ adapter: options.adapter, errorFormat: 'minimal' });
+  constructor(
+    private readonly connections: Connections,
+    private readonly onTransaction: (kind: TransactionKind) => void,
+    /** Where the database is for one server alone: without it nothing is written. */
+    private readonly claim: DatabaseClaim | null,
+  ) {
+    const { client, dialect, readers, writers } = connections;
+    this.#reads = new Lanes(readers);
+    this.#writes = new Lanes(writers);
+    this.#select = (sql, args) => client.$queryRawUnsafe(dialect.parameters(sql), ...args);
+  }
+
+  get dialect(): Dialect {
+    return this.connections.dialect;
   }
 
   /**
    * Reads. Each statement sees what was committed before it. One row is asked for by `findFirst`: the client joins calls
    * of `findUnique` that come together into one statement, which fails when a thousand do.
    */
-  read<T>(work: (client: PrismaClient) => Promise<T>): Promise<T> {
-    return this.#run('read', () => this.#reads.run(() => work(this.#client)));
+  read<T>(work: (client: PrismaClient, select: Select) => Promise<T>): Promise<T> {
+    return this.#run('read', () => this.#reads.run(() => work(this.connections.client, this.#select)));
   }
 
   /** One statement that writes, and is a transaction by itself. */
   write<T>(work: (client: PrismaClient) => Promise<T>): Promise<T> {
-    return this.#run('write', () => this.#writes.run(() => work(this.#client)));
+    return this.#run('write', () => this.#writes.run(() => work(this.connections.client)));
   }
 
   /** Statements that are stored all or none. */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.#run('write', () => this.#writes.run(() => this.options.writer.transaction(work)));
+    return this.#run('write', () => this.#writes.run(() => this.connections.writer.transaction(work)));
   }
 
   /** Takes no more work, waits for what is running and closes the connections. */
@@ -57,17 +65,19 @@ export class Database {
 
   async #close(): Promise<void> {
     await Promise.allSettled(this.#running);
-    await this.#client.$disconnect();
-    await this.options.writer.close();
+    await this.connections.client.$disconnect();
+    await this.connections.writer.close();
+    await this.claim?.release();
   }
 
   async #run<T>(kind: TransactionKind, work: () => Promise<T>): Promise<T> {
     if (this.#closed) throw new ChatError('storage_unavailable', 'The storage is closed.');
+    if (kind === 'write' && this.claim?.isHeld === false) throw new ChatError('storage_unavailable');
     const running = work();
     this.#running.add(running);
     try {
       const result = await running;
-      this.options.onTransaction(kind);
+      this.onTransaction(kind);
       return result;
     } catch (error) {
       throw storageError(error);

@@ -3,7 +3,7 @@ import type { MessagePatch, MessageQuery } from '../../ports/store.js';
 import { activityOf, raiseActivity } from './activity.js';
 import { ownerIn } from './chats.js';
 import type { Database } from './database.js';
-import { octets } from './dialect.js';
+import type { Dialect } from './dialect.js';
 import type { Prisma, PrismaClient } from './generated/sqlite/client.js';
 import type { AgentMessageUpdateInput } from './generated/sqlite/models.js';
 import { jsonPatch } from './json-columns.js';
@@ -16,10 +16,13 @@ const READ_CHUNK = 250;
 /** Bytes of props and metadata from which on a message is read by itself, for the same reason. */
 const LARGE_BYTES = 16 * 1024;
 
-const IS_SMALL = `${octets('props')} + ${octets('metadata')} <= ${LARGE_BYTES}`;
-const PAGE_COLUMNS =
-  `${MESSAGE_COLUMNS}, CASE WHEN ${IS_SMALL} THEN props END AS props, ` +
-  `CASE WHEN ${IS_SMALL} THEN metadata END AS metadata`;
+function pageColumns({ octets }: Dialect): string {
+  const isSmall = `${octets('props')} + ${octets('metadata')} <= ${LARGE_BYTES}`;
+  return (
+    `${MESSAGE_COLUMNS}, CASE WHEN ${isSmall} THEN props END AS props, ` +
+    `CASE WHEN ${isSmall} THEN metadata END AS metadata`
+  );
+}
 
 type PageRow = Omit<MessageRow, 'props' | 'metadata'> & { readonly props: unknown; readonly metadata: unknown };
 
@@ -28,18 +31,17 @@ export async function getMessages(database: Database, chatId: string, query: Mes
   const [direction, beyond] = fromOldest ? ['ASC', '>'] : ['DESC', '<'];
   const limit = query.limit ?? Infinity;
   const { where, args } = conditionsOf(chatId, query);
-  return database.read(async (client) => {
+  const columns = pageColumns(database.dialect);
+  return database.read(async (client, select) => {
     const messages: Message[] = [];
     let more = where;
     let moreArgs = args;
     while (messages.length < limit) {
       const take = Math.min(READ_CHUNK, limit - messages.length);
       const skip = messages.length === 0 ? (query.offset ?? 0) : 0;
-      const rows = await client.$queryRawUnsafe<PageRow[]>(
-        `SELECT ${PAGE_COLUMNS} FROM agent_message WHERE ${more} ORDER BY sequence ${direction} LIMIT ? OFFSET ?`,
-        ...moreArgs,
-        take,
-        skip,
+      const rows = await select<PageRow>(
+        `SELECT ${columns} FROM agent_message WHERE ${more} ORDER BY sequence ${direction} LIMIT ? OFFSET ?`,
+        [...moreArgs, take, skip],
       );
       for (const row of rows) {
         messages.push(messageOf(row.props === null ? await largeRow(client, row) : smallRow(row)));
@@ -121,7 +123,7 @@ export async function saveMessages(database: Database, chatId: string, messages:
   if (messages.length === 0) return;
   await database.transaction(async (sql) => {
     const owner = await ownerIn(sql, chatId);
-    for (const message of messages) await tables.upsertMessage.run(sql, { message: { ...message, chatId }, owner });
+    await sql.each(messages, (message) => tables.upsertMessage.run(sql, { message: { ...message, chatId }, owner }));
     const at = messages.reduce((latest, { updatedAt }) => (updatedAt > latest ? updatedAt : latest), '');
     await raiseActivity.run(sql, activityOf(chatId, messages, at));
   });

@@ -1,25 +1,29 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { IdSource } from '../../id-source.js';
-import { migrate } from './migrate.js';
-import { sqlitePath } from './sqlite.js';
+import { migrate, type MigrateOptions } from './migrate.js';
+import { DatabaseClaim } from './postgresql/claim.js';
+import { isPostgres } from './provider.js';
 import { PrismaStore, type PrismaStoreOptions } from './prisma-store.js';
+import { sqlitePath } from './sqlite/connections.js';
 
-export interface OpenStoreOptions extends PrismaStoreOptions {
-  readonly ids: IdSource;
+export interface OpenStoreOptions extends Omit<PrismaStoreOptions, 'claim'>, Pick<MigrateOptions, 'ids'> {
+  /** Whether no other server may use the database meanwhile. SQLite's is within a data directory, which is claimed as a whole. */
+  readonly isAlone?: boolean;
   /** Called with the names of the migrations that this start applied, if any. */
   readonly onMigrated?: (names: readonly string[]) => void;
 }
 
 /**
  * The store on the database that `url` names, made and migrated where that is needed, and answering.
- * @throws {ChatError} as `migrate`; `storage_unavailable`
+ * @throws {ChatError} as `migrate`; `conflict` where another server uses the database; `storage_unavailable`
  */
 export async function openPrismaStore(options: OpenStoreOptions): Promise<PrismaStore> {
-  await mkdir(dirname(sqlitePath(options.url)), { recursive: true });
-  const applied = await migrate(options);
+  const { url, clock, ids, isAlone = false } = options;
+  if (!isPostgres(url)) await mkdir(dirname(sqlitePath(url)), { recursive: true });
+  const applied = await migrate({ url, clock, ids });
   if (applied.length > 0) options.onMigrated?.(applied);
-  const store = new PrismaStore(options);
+  const claim = isAlone && isPostgres(url) ? { claim: await DatabaseClaim.take(url, clock) } : {};
+  const store = new PrismaStore({ ...options, ...claim });
   await store.ping();
   return store;
 }

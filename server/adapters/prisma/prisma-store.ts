@@ -15,21 +15,30 @@ import type {
 import * as chats from './chats.js';
 import { Database, type TransactionKind } from './database.js';
 import * as messages from './messages.js';
+import type { DatabaseClaim } from './postgresql/claim.js';
+import { postgresConnections } from './postgresql/connections.js';
+import { isPostgres } from './provider.js';
 import * as revocations from './revocations.js';
-import { sqliteConnections } from './sqlite.js';
+import { sqliteConnections } from './sqlite/connections.js';
 import * as steps from './steps.js';
 import { writeTurns } from './turn-writes.js';
 import * as turns from './turns.js';
 
 export interface PrismaStoreOptions {
-  /** `file:` and the path of a SQLite file that has been migrated. */
+  /** `file:` and the path of a SQLite file, or a `postgresql:` address, of a database that has been migrated. */
   readonly url: string;
   readonly clock: Clock;
+  /** PostgreSQL: connections that this process opens at most. Default: 10. */
+  readonly connections?: number;
   /** Called for each transaction that was done, and for each read. */
   readonly onTransaction?: (kind: TransactionKind) => void;
   /** Sees the text of every statement as it is sent. */
   readonly onStatement?: (sql: string) => void;
-  /** NORMAL (the default): a power cut may cost the last commits. FULL: each commit waits for the disk. */
+  /** PostgreSQL: milliseconds that a write waits for rows that others hold. Default: 2 s. */
+  readonly lockWaitMs?: number;
+  /** PostgreSQL: held where no other server may use the database; the store releases it. */
+  readonly claim?: DatabaseClaim;
+  /** SQLite: NORMAL (the default): a power cut may cost the last commits. FULL: each commit waits for the disk. */
   readonly synchronous?: 'NORMAL' | 'FULL';
 }
 
@@ -37,8 +46,16 @@ export interface PrismaStoreOptions {
 export class PrismaStore implements Store {
   readonly #database: Database;
 
-  constructor({ url, clock, onTransaction = () => {}, onStatement, synchronous = 'NORMAL' }: PrismaStoreOptions) {
-    this.#database = new Database({ ...sqliteConnections({ url, clock, synchronous, onStatement }), onTransaction });
+  constructor(options: PrismaStoreOptions) {
+    const { url, clock, onTransaction = () => {}, onStatement } = options;
+    const { synchronous = 'NORMAL', connections = 10, lockWaitMs = 2_000, claim = null } = options;
+    this.#database = new Database(
+      isPostgres(url)
+        ? postgresConnections({ url, connections, lockWaitMs, onStatement })
+        : sqliteConnections({ url, clock, synchronous, onStatement }),
+      onTransaction,
+      claim,
+    );
   }
 
   createChat(chat: Chat) {

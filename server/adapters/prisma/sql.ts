@@ -1,17 +1,26 @@
+import type { Dialect } from './dialect.js';
+
 /** A value that a statement takes for a `?`. */
 export type SqlValue = string | number | null;
 
-/** A row as the driver gives it: names as in the statement, times and JSON as text. */
+/** A row as the driver gives it: names as in the statement, times and JSON as the driver likes. */
 export type SqlRow = Readonly<Record<string, unknown>>;
 
-/** Statements inside one write transaction. */
+/** Statements inside one write transaction, in which a `?` stands for each value. */
 export interface Sql {
+  readonly dialect: Dialect;
   query(sql: string, args: readonly SqlValue[]): Promise<SqlRow[]>;
   /** @returns how many rows it changed */
   run(sql: string, args: readonly SqlValue[]): Promise<number>;
+  /**
+   * Runs `work` for each item, in their order; it sends one statement. Where the database is far away they are sent without
+   * waiting for one another's answers.
+   * @throws what the first of them threw; those behind it have changed nothing
+   */
+  each<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void>;
 }
 
-/** Where write transactions run. One at a time: whoever calls it sees to that. */
+/** Where write transactions run, as many at once as `writers` of the connections says: whoever calls it sees to that. */
 export interface TransactionRunner {
   /** Commits when `work` resolves, rolls back when it rejects. */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;

@@ -2,7 +2,7 @@ import { ChatError, type Step } from '../../../protocol/index.js';
 import type { StepPatch, StepRecord } from '../../ports/store.js';
 import { ownerIn } from './chats.js';
 import type { Database } from './database.js';
-import { octets } from './dialect.js';
+import type { Dialect } from './dialect.js';
 import type { AgentStepUpdateInput } from './generated/sqlite/models.js';
 import { jsonPatch } from './json-columns.js';
 import { stepOf, stepRecordOf } from './rows.js';
@@ -15,19 +15,29 @@ export async function saveSteps(database: Database, steps: readonly StepRecord[]
   await database.transaction(async (sql) => {
     await mustBeOfOneChat(sql, steps);
     const owners = new Map<string, tables.Owner>();
-    for (const record of steps) {
-      const { chatId } = record.step;
-      const owner = owners.get(chatId) ?? (await ownerIn(sql, chatId));
-      owners.set(chatId, owner);
-      await tables.upsertStep.run(sql, { record, owner });
-    }
+    for (const { step } of steps)
+      if (!owners.has(step.chatId)) owners.set(step.chatId, await ownerIn(sql, step.chatId));
+    await sql.each(steps, async (record) => {
+      const owner = owners.get(record.step.chatId);
+      if (owner) await tables.upsertStep.run(sql, { record, owner });
+    });
   });
+}
+
+/**
+ * Of those who take a request id at once, one after the other looks whether it is free: its rows stand in two tables, so
+ * that no unique key says it.
+ */
+export async function lockRequest(sql: Sql, requestId: string): Promise<void> {
+  const { lockText } = sql.dialect;
+  if (lockText !== null) await sql.query(lockText, [requestId]);
 }
 
 /** A request is of one chat, also where two of them save at once. @throws {ChatError} conflict */
 async function mustBeOfOneChat(sql: Sql, steps: readonly StepRecord[]): Promise<void> {
   const chats = new Map(steps.map(({ step }) => [step.requestId, step.chatId]));
   for (const [requestId, chatId] of chats) {
+    await lockRequest(sql, requestId);
     const others = await sql.query(
       'SELECT id FROM agent_turn WHERE request_id = ? AND chat_id <> ? ' +
         'UNION ALL SELECT id FROM agent_step WHERE request_id = ? AND chat_id <> ? LIMIT 1',
@@ -74,10 +84,10 @@ export function getStepsByStack(database: Database, stackId: string): Promise<St
 }
 
 export async function chatsOfStack(database: Database, stackId: string): Promise<string[]> {
-  const rows = await database.read((client) =>
-    client.$queryRawUnsafe<{ chatId: string }[]>(
+  const rows = await database.read((_client, select) =>
+    select<{ chatId: string }>(
       'SELECT DISTINCT chat_id AS "chatId" FROM agent_step WHERE stack_id = ? AND deleted_at IS NULL',
-      stackId,
+      [stackId],
     ),
   );
   return rows.map(({ chatId }) => chatId);
@@ -87,13 +97,14 @@ export async function chatsOfStack(database: Database, stackId: string): Promise
 const READ_CHUNK = 250;
 const READ_BYTES = 512 * 1024;
 
-const STEP_BYTES = ['input', 'output', 'space_snapshot', 'error', 'metadata'].map(octets).join(' + ');
+const bytesOf = ({ octets }: Dialect): string =>
+  ['input', 'output', 'space_snapshot', 'error', 'metadata'].map(octets).join(' + ');
 
 function readSteps(database: Database, column: 'request_id' | 'stack_id', id: string): Promise<StepRecord[]> {
-  return database.read(async (client) => {
-    const sizes = await client.$queryRawUnsafe<{ id: number; bytes: bigint }[]>(
-      `SELECT id, ${STEP_BYTES} AS bytes FROM agent_step WHERE ${column} = ? AND deleted_at IS NULL ORDER BY sequence`,
-      id,
+  return database.read(async (client, select) => {
+    const sizes = await select<{ id: number; bytes: bigint }>(
+      `SELECT id, ${bytesOf(database.dialect)} AS bytes FROM agent_step WHERE ${column} = ? AND deleted_at IS NULL ORDER BY sequence`,
+      [id],
     );
     const records: StepRecord[] = [];
     for (let from = 0, to = 0; from < sizes.length; from = to) {
@@ -110,15 +121,15 @@ function readSteps(database: Database, column: 'request_id' | 'stack_id', id: st
 }
 
 /** The newest turn is the one begun last; where steps stand without their turn, the one whose steps were stored last. */
-const LAST_INCOMPLETE =
+const lastIncomplete = ({ isTrue }: Dialect): string =>
   'SELECT s.step_id AS "stepId" FROM agent_step s LEFT JOIN agent_turn t ON t.request_id = s.request_id ' +
   `WHERE s.chat_id = ? AND s.deleted_at IS NULL AND s.status IN ('pending', 'running', 'failed', 'interrupted') ` +
-  `AND (t.status IS NULL OR t.status <> 'completed') AND coalesce(json_extract(s.metadata, '$.handled'), 0) <> 1 ` +
+  `AND (t.status IS NULL OR t.status <> 'completed') AND NOT ${isTrue('s.metadata', 'handled')} ` +
   'ORDER BY t.id DESC NULLS LAST, min(s.id) OVER (PARTITION BY s.request_id) DESC, s.stack_depth DESC, s.sequence DESC LIMIT 1';
 
 export async function lastIncompleteStep(database: Database, chatId: string): Promise<Step | null> {
-  const row = await database.read(async (client) => {
-    const [found] = await client.$queryRawUnsafe<{ stepId: string }[]>(LAST_INCOMPLETE, chatId);
+  const row = await database.read(async (client, select) => {
+    const [found] = await select<{ stepId: string }>(lastIncomplete(database.dialect), [chatId]);
     return found ? client.agentStep.findFirst({ where: { stepId: found.stepId } }) : null;
   });
   return row && stepOf(row);
@@ -128,13 +139,13 @@ export async function lastIncompleteStep(database: Database, chatId: string): Pr
 const MAX_HOPS = 256;
 
 const CLIMB =
-  'WITH RECURSIVE climb (stack_id, hops) AS (SELECT ?, 0 UNION ALL SELECT (' +
+  'WITH RECURSIVE climb (stack_id, hops) AS (SELECT CAST(? AS text), 0 UNION ALL SELECT (' +
   'SELECT s.stack_parent_id FROM agent_step s WHERE s.stack_id = climb.stack_id AND s.chat_id = ? ' +
   `AND s.stack_parent_id IS NOT NULL AND s.deleted_at IS NULL ORDER BY s.id LIMIT 1), hops + 1 FROM climb WHERE climb.stack_id IS NOT NULL AND hops < ${MAX_HOPS}) ` +
   'SELECT stack_id AS "stackId" FROM climb WHERE stack_id IS NOT NULL ORDER BY hops';
 
 export async function getStackPath(database: Database, chatId: string, stackId: string): Promise<string[]> {
-  const rows = await database.read((client) => client.$queryRawUnsafe<{ stackId: string }[]>(CLIMB, stackId, chatId));
+  const rows = await database.read((_client, select) => select<{ stackId: string }>(CLIMB, [stackId, chatId]));
   const path = new Set<string>();
   for (const row of rows) {
     if (path.has(row.stackId)) break;

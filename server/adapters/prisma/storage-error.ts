@@ -1,5 +1,6 @@
 import BetterSqlite3 from 'better-sqlite3';
 import { isDriverAdapterError } from '@prisma/driver-adapter-utils';
+import pg from 'pg';
 import { ChatError } from '../../../protocol/index.js';
 import { Prisma } from './generated/sqlite/client.js';
 
@@ -19,6 +20,8 @@ export function faultOf(error: unknown): StorageFault {
     return /^(Unique|Null)ConstraintViolation$/.test(error.cause.kind) ? 'taken' : 'other';
   }
   if (error instanceof SqliteError) return /^SQLITE_CONSTRAINT_(UNIQUE|NOTNULL)$/.test(error.code) ? 'taken' : 'other';
+  // unique_violation and not_null_violation.
+  if (error instanceof pg.DatabaseError) return /^(23505|23502)$/.test(error.code ?? '') ? 'taken' : 'other';
   return 'other';
 }
 

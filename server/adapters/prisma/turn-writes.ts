@@ -3,6 +3,7 @@ import type { TurnWrite } from '../../ports/store.js';
 import { activityOf, raiseActivity } from './activity.js';
 import type { Database } from './database.js';
 import type { Sql } from './sql.js';
+import { lockRequest } from './steps.js';
 import { faultOf } from './storage-error.js';
 import * as tables from './tables.js';
 
@@ -13,6 +14,7 @@ type End = Extract<TurnWrite, { kind: 'end' }>;
 export async function writeTurns(database: Database, batch: readonly TurnWrite[]): Promise<void> {
   if (batch.length === 0) return;
   await database.transaction(async (sql) => {
+    await lockChats(sql, batch);
     for (const write of batch) {
       const stored = await readStored(sql, write.record.turn);
       const chat = write.kind === 'begin' ? admitBegin(write, stored) : admitEnd(write, stored);
@@ -41,8 +43,20 @@ const READ_TURN = 'SELECT chat_id, created_by, fingerprint, attempt, status FROM
 const READ_STEP = 'SELECT id FROM agent_step WHERE request_id = ? LIMIT 1';
 const READ_CHAT = 'SELECT deleted_at, team_id, tenant_id FROM agent_chat WHERE chat_id = ?';
 
+/** In one order, whatever that of the writes: so that two batches never wait for each other. */
+async function lockChats(sql: Sql, batch: readonly TurnWrite[]): Promise<void> {
+  const { forUpdate } = sql.dialect;
+  if (forUpdate === '') return;
+  const chatIds = [...new Set(batch.map(({ record }) => record.turn.chatId))].sort();
+  await sql.each(chatIds, (chatId) => sql.query(READ_CHAT + forUpdate, [chatId]));
+}
+
 async function readStored(sql: Sql, { requestId, chatId }: Turn): Promise<Stored> {
-  const [turn] = await sql.query(READ_TURN, [requestId]);
+  let [turn] = await sql.query(READ_TURN, [requestId]);
+  if (!turn) {
+    await lockRequest(sql, requestId);
+    [turn] = await sql.query(READ_TURN, [requestId]);
+  }
   const [chat] = await sql.query(READ_CHAT, [chatId]);
   const hasSteps = turn === undefined && (await sql.query(READ_STEP, [requestId])).length > 0;
   return {
@@ -123,25 +137,25 @@ async function store(sql: Sql, write: TurnWrite, { teamId, tenantId }: Place, is
   const { record, messages, at } = write;
   const { requestId, chatId, createdBy } = record.turn;
   const owner = { createdBy, teamId, tenantId };
-  let row: { messageId?: string; stepId?: string } = {};
-  try {
-    if (write.kind === 'begin' && write.newChat && isNewChat) await tables.insertChat.run(sql, write.newChat);
-    await tables.upsertTurn.run(sql, { record, at, owner });
-    for (const message of messages) {
-      row = { messageId: message.messageId };
-      await tables.upsertMessage.run(sql, { message, owner });
+  /** @throws {ChatError} `conflict` where the row that `id` names is another's */
+  const storing = async (statement: Promise<unknown>, id: { messageId?: string; stepId?: string } = {}) => {
+    try {
+      await statement;
+    } catch (error) {
+      if (faultOf(error) !== 'taken') throw error;
+      throw new ChatError('conflict', 'An id or a sequence is taken.', { details: { requestId, ...id }, cause: error });
     }
-    row = {};
-    if (write.kind === 'end') {
-      for (const messageId of write.deletedMessageIds) await tables.deleteMessage.run(sql, { messageId, chatId, at });
-      for (const record of write.steps) {
-        row = { stepId: record.step.stepId };
-        await tables.upsertStep.run(sql, { record, owner });
-      }
-    }
-  } catch (error) {
-    if (faultOf(error) !== 'taken') throw error;
-    throw new ChatError('conflict', 'An id or a sequence is taken.', { details: { requestId, ...row }, cause: error });
+  };
+  if (write.kind === 'begin' && write.newChat && isNewChat) await storing(tables.insertChat.run(sql, write.newChat));
+  await storing(tables.upsertTurn.run(sql, { record, at, owner }));
+  await sql.each(messages, (message) =>
+    storing(tables.upsertMessage.run(sql, { message, owner }), { messageId: message.messageId }),
+  );
+  if (write.kind === 'end') {
+    await sql.each(write.deletedMessageIds, (messageId) => tables.deleteMessage.run(sql, { messageId, chatId, at }));
+    await sql.each(write.steps, (record) =>
+      storing(tables.upsertStep.run(sql, { record, owner }), { stepId: record.step.stepId }),
+    );
   }
   const lastSequence = write.kind === 'end' ? write.lastSequence : 0;
   await raiseActivity.run(sql, activityOf(chatId, messages, at, lastSequence));

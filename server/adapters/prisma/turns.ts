@@ -55,12 +55,11 @@ export async function queuedTurns(database: Database): Promise<TurnRecord[]> {
 }
 
 export async function chatOfRequest(database: Database, requestId: string): Promise<string | null> {
-  const [row] = await database.read((client) =>
-    client.$queryRawUnsafe<{ chatId: string }[]>(
+  const [row] = await database.read((_client, select) =>
+    select<{ chatId: string }>(
       'SELECT chat_id AS "chatId" FROM agent_turn WHERE request_id = ? ' +
         'UNION ALL SELECT chat_id AS "chatId" FROM agent_step WHERE request_id = ? LIMIT 1',
-      requestId,
-      requestId,
+      [requestId, requestId],
     ),
   );
   return row?.chatId ?? null;

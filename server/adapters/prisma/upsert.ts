@@ -1,3 +1,4 @@
+import type { Dialect } from './dialect.js';
 import type { Sql, SqlValue } from './sql.js';
 
 /** A column with where its value comes from. */
@@ -6,14 +7,14 @@ export type Column<Source> = readonly [name: string, value: (source: Source) => 
 /** A statement that is made for one row at a time. */
 export class RowStatement<Source> {
   constructor(
-    private readonly sql: string,
+    private readonly text: string | ((dialect: Dialect) => string),
     private readonly columns: readonly Column<Source>[],
   ) {}
 
   /** @returns how many rows it changed */
   run(sql: Sql, source: Source): Promise<number> {
     return sql.run(
-      this.sql,
+      typeof this.text === 'string' ? this.text : this.text(sql.dialect),
       this.columns.map(([, value]) => value(source)),
     );
   }

@@ -8,6 +8,8 @@ export interface StoreUnderTest {
   readonly transactions: { read: number; write: number };
   /** Another process takes the database's write lock, until the function it gives is called. */
   lock(): Promise<() => Promise<void>>;
+  /** Milliseconds within which the store says that it is locked. */
+  readonly lockSaidMs: number;
   /** Every text in a time column of any table, as it stands in the database. */
   storedTimes(): Promise<string[]>;
   /** Rows of these tables that belong to the chat and are not marked as deleted. */

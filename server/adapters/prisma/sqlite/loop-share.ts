@@ -1,4 +1,4 @@
-import { type Clock, nextTurn } from '../../clock.js';
+import { type Clock, nextTurn } from '../../../clock.js';
 
 /** Milliseconds that statements may hold the event loop before others get their turn. */
 const MAX_HOLD_MS = 4;

@@ -1,6 +1,7 @@
 import BetterSqlite3 from 'better-sqlite3';
+import type { Sql, SqlRow, SqlValue, TransactionRunner } from '../sql.js';
+import { sqliteDialect } from './dialect.js';
 import type { LoopShare } from './loop-share.js';
-import type { Sql, SqlRow, SqlValue, TransactionRunner } from './sql.js';
 import type { WalCheckpointer } from './wal-checkpointer.js';
 
 export interface SqliteWriterOptions {
@@ -30,8 +31,13 @@ export class SqliteWriter implements TransactionRunner {
     await this.#run('BEGIN IMMEDIATE', []);
     try {
       const result = await work({
+        dialect: sqliteDialect,
         query: (sql, args) => this.#query(sql, args),
         run: (sql, args) => this.#run(sql, args),
+        // One after the other: all at once would hold the event loop.
+        each: async (items, work) => {
+          for (const item of items) await work(item);
+        },
       });
       await this.#run('COMMIT', []);
       this.options.checkpointer.committed(this.#uncopiedPages());
