@@ -98,6 +98,18 @@ export interface Store {
    */
   write(batch: readonly TurnWrite[]): Promise<void>;
 
+  // Leases (LIF-4). Where the store was given fences, a write of a chat that this node does not hold, or does not hold any
+  // more, is refused as `FencedOut`.
+
+  /**
+   * Makes a node the one holder of a chat, whether the chat is there already or not: from its return on nothing is stored by
+   * any other. It waits for writes of the holder before that are under way.
+   * @returns the fence of this holding: 1 for the first ever, one more at each taking
+   */
+  takeChat(chatId: string, nodeId: string, at: string): Promise<number>;
+  /** The newest fence of each of these chats; those that nobody ever took are left out. */
+  fencesOf(chatIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
+
   // Revocations
 
   /** Of one user or token the last one stands. */

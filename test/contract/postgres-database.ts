@@ -1,26 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import pg from 'pg';
 import { openPrismaStore } from '../../server/adapters/prisma/open.js';
 import { systemClock } from '../../server/clock.js';
 import { systemIds } from '../../server/id-source.js';
-import { POSTGRES_URL } from '../harness/services.js';
+import { connection, postgresDatabase } from '../harness/postgres-database.js';
 import type { StoreUnderTest } from './store.js';
-
-/** The address of a database of its own, which is not there yet and which `remove` drops. */
-export function postgresDatabase(): { url: string; remove: () => Promise<void> } {
-  const name = `turnstream_test_${randomUUID().replaceAll('-', '')}`;
-  const address = new URL(POSTGRES_URL);
-  address.pathname = `/${name}`;
-  return {
-    url: address.href,
-    async remove() {
-      const admin = new pg.Client({ connectionString: POSTGRES_URL });
-      await admin.connect();
-      await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-      await admin.end();
-    },
-  };
-}
 
 const TABLES = ['agent_chat', 'agent_message', 'agent_turn', 'agent_step'];
 
@@ -39,13 +21,11 @@ export async function openPostgresStore(): Promise<PostgresStore> {
     url,
     clock: systemClock,
     ids: systemIds,
-    lockWaitMs: 100,
+    lockWaitMs: 400,
     onTransaction: (kind) => transactions[kind]++,
     onStatement: (sql) => statements.add(sql),
   });
-  const beside = new pg.Client({ connectionString: url });
-  beside.on('error', () => {});
-  await beside.connect();
+  const beside = await connection(url);
   const all = async (sql: string, ...args: unknown[]): Promise<unknown[]> =>
     (await beside.query<unknown[]>({ text: sql, values: args, rowMode: 'array' })).rows.map(([value]) => value);
   return {
@@ -53,7 +33,7 @@ export async function openPostgresStore(): Promise<PostgresStore> {
     url,
     transactions,
     statements,
-    lockSaidMs: 1000,
+    lockSaidMs: 1500,
     async lock() {
       await beside.query(`BEGIN; LOCK TABLE ${TABLES.join(', ')} IN SHARE ROW EXCLUSIVE MODE`);
       return async () => void (await beside.query('ROLLBACK'));

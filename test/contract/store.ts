@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { behaviourContract } from './store/behaviour.js';
 import { chatListContract } from './store/chat-list.js';
 import { chatContract } from './store/chats.js';
+import { leaseContract } from './store/leases.js';
 import { messageContract } from './store/messages.js';
 import { revocationContract } from './store/revocations.js';
 import { seedContract } from './store/seed.js';
@@ -37,6 +38,7 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
     stepContract(current);
     turnWriteContract(current);
     revocationContract(current);
+    leaseContract(current);
     behaviourContract(current, open);
     seedContract(current);
   });

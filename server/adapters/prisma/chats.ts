@@ -10,7 +10,7 @@ import { insertChat, titleSearchOf, type Owner } from './tables.js';
 import { foldTitle } from './title-search.js';
 
 export async function createChat(database: Database, chat: Chat): Promise<void> {
-  await database.transaction((sql) => insertChat.run(sql, chat));
+  await database.transaction([chat.chatId], (sql) => insertChat.run(sql, chat));
 }
 
 export async function getChat(database: Database, chatId: string): Promise<Chat | null> {
@@ -36,12 +36,15 @@ export async function updateChat(
     updatedAt: at,
   } as AgentChatUpdateInput;
   return chatOf(
-    await database.write((client) => client.agentChat.update({ where: { chatId, deletedAt: null }, data })),
+    await database.writeIn(
+      () => Promise.resolve(chatId),
+      (client) => client.agentChat.update({ where: { chatId, deletedAt: null }, data }),
+    ),
   );
 }
 
 export async function deleteChat(database: Database, chatId: string, at: string): Promise<void> {
-  await database.transaction(async (sql) => {
+  await database.transaction([chatId], async (sql) => {
     const changed = await sql.run(
       'UPDATE agent_chat SET deleted_at = ?, updated_at = ? WHERE chat_id = ? AND deleted_at IS NULL',
       [timeIn(at), timeIn(at), chatId],

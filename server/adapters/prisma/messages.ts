@@ -114,14 +114,18 @@ export async function updateMessage(
     updatedAt: at,
   } as AgentMessageUpdateInput;
   return messageOf(
-    await database.write((client) => client.agentMessage.update({ where: { messageId, deletedAt: null }, data })),
+    await database.writeIn(
+      async (client) =>
+        (await client.agentMessage.findFirst({ where: { messageId }, select: { chatId: true } }))?.chatId,
+      (client) => client.agentMessage.update({ where: { messageId, deletedAt: null }, data }),
+    ),
   );
 }
 
 /** @throws {ChatError} not_found for a chat that is not there; conflict for an id or a sequence of another message */
 export async function saveMessages(database: Database, chatId: string, messages: readonly Message[]): Promise<void> {
   if (messages.length === 0) return;
-  await database.transaction(async (sql) => {
+  await database.transaction([chatId], async (sql) => {
     const owner = await ownerIn(sql, chatId);
     await sql.each(messages, (message) => tables.upsertMessage.run(sql, { message: { ...message, chatId }, owner }));
     const at = messages.reduce((latest, { updatedAt }) => (updatedAt > latest ? updatedAt : latest), '');
@@ -136,7 +140,7 @@ export async function deleteMessages(
   at: string,
 ): Promise<string[]> {
   if (messageIds.length === 0) return [];
-  return database.transaction(async (sql) => {
+  return database.transaction([chatId], async (sql) => {
     const deleted: string[] = [];
     for (const messageId of messageIds) {
       if (await tables.deleteMessage.run(sql, { messageId, chatId, at })) deleted.push(messageId);

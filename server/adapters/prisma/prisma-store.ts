@@ -1,5 +1,6 @@
 import type { Chat, ChatPatch, Message } from '../../../protocol/index.js';
 import type { Clock } from '../../clock.js';
+import type { Fences } from '../../ports/fence.js';
 import type {
   ChatFilter,
   ChatOwner,
@@ -14,6 +15,8 @@ import type {
 } from '../../ports/store.js';
 import * as chats from './chats.js';
 import { Database, type TransactionKind } from './database.js';
+import { Fencing } from './leases.js';
+import * as leases from './leases.js';
 import * as messages from './messages.js';
 import type { DatabaseClaim } from './postgresql/claim.js';
 import { postgresConnections } from './postgresql/connections.js';
@@ -38,6 +41,8 @@ export interface PrismaStoreOptions {
   readonly lockWaitMs?: number;
   /** PostgreSQL: held where no other server may use the database; the store releases it. */
   readonly claim?: DatabaseClaim;
+  /** PostgreSQL: which chats this process may write, where several share the database. Without it: all. */
+  readonly fences?: Fences;
   /** SQLite: NORMAL (the default): a power cut may cost the last commits. FULL: each commit waits for the disk. */
   readonly synchronous?: 'NORMAL' | 'FULL';
 }
@@ -48,13 +53,13 @@ export class PrismaStore implements Store {
 
   constructor(options: PrismaStoreOptions) {
     const { url, clock, onTransaction = () => {}, onStatement } = options;
-    const { synchronous = 'NORMAL', connections = 10, lockWaitMs = 2_000, claim = null } = options;
+    const { synchronous = 'NORMAL', connections = 10, lockWaitMs = 2_000, claim, fences } = options;
     this.#database = new Database(
       isPostgres(url)
         ? postgresConnections({ url, connections, lockWaitMs, onStatement })
         : sqliteConnections({ url, clock, synchronous, onStatement }),
       onTransaction,
-      claim,
+      { claim, fencing: fences && new Fencing(fences) },
     );
   }
 
@@ -145,6 +150,13 @@ export class PrismaStore implements Store {
 
   write(batch: readonly TurnWrite[]) {
     return writeTurns(this.#database, batch);
+  }
+
+  takeChat(chatId: string, nodeId: string, at: string) {
+    return leases.takeChat(this.#database, chatId, nodeId, at);
+  }
+  fencesOf(chatIds: readonly string[]) {
+    return leases.fencesOf(this.#database, chatIds);
   }
 
   saveRevocation(revocation: Revocation) {

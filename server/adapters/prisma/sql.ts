@@ -9,7 +9,7 @@ export type SqlRow = Readonly<Record<string, unknown>>;
 /** Statements inside one write transaction, in which a `?` stands for each value. */
 export interface Sql {
   readonly dialect: Dialect;
-  query(sql: string, args: readonly SqlValue[]): Promise<SqlRow[]>;
+  readonly query: (sql: string, args: readonly SqlValue[]) => Promise<SqlRow[]>;
   /** @returns how many rows it changed */
   run(sql: string, args: readonly SqlValue[]): Promise<number>;
   /**

@@ -12,7 +12,8 @@ import * as tables from './tables.js';
 /** @throws {ChatError} not_found for a chat that is not there; conflict for an id or a sequence of another step */
 export async function saveSteps(database: Database, steps: readonly StepRecord[]): Promise<void> {
   if (steps.length === 0) return;
-  await database.transaction(async (sql) => {
+  const chatIds = steps.map(({ step }) => step.chatId);
+  await database.transaction(chatIds, async (sql) => {
     await mustBeOfOneChat(sql, steps);
     const owners = new Map<string, tables.Owner>();
     for (const { step } of steps)
@@ -63,7 +64,10 @@ export async function updateStep(database: Database, stepId: string, patch: Step
     deletedAt: null,
     ...(status && status !== 'completed' ? { status: { not: 'completed' as const } } : {}),
   };
-  const [row] = await database.write((client) => client.agentStep.updateManyAndReturn({ where, data }));
+  const [row] = await database.writeIn(
+    async (client) => (await client.agentStep.findFirst({ where: { stepId }, select: { chatId: true } }))?.chatId,
+    (client) => client.agentStep.updateManyAndReturn({ where, data }),
+  );
   if (row) return stepOf(row);
   const unchanged = await database.read((client) => client.agentStep.findFirst({ where: { stepId, deletedAt: null } }));
   if (!unchanged) throw new ChatError('not_found');

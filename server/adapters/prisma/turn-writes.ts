@@ -13,8 +13,8 @@ type End = Extract<TurnWrite, { kind: 'end' }>;
 /** TRN-8: the write transactions of turns, many of them in one where many come together. */
 export async function writeTurns(database: Database, batch: readonly TurnWrite[]): Promise<void> {
   if (batch.length === 0) return;
-  await database.transaction(async (sql) => {
-    await lockChats(sql, batch);
+  const chatIds = batch.map(({ record }) => record.turn.chatId);
+  await database.transaction(chatIds, async (sql) => {
     for (const write of batch) {
       const stored = await readStored(sql, write.record.turn);
       const chat = write.kind === 'begin' ? admitBegin(write, stored) : admitEnd(write, stored);
@@ -42,14 +42,6 @@ const READ_TURN = 'SELECT chat_id, created_by, fingerprint, attempt, status FROM
 /** Only for a turn that is new: its own steps come with its end. */
 const READ_STEP = 'SELECT id FROM agent_step WHERE request_id = ? LIMIT 1';
 const READ_CHAT = 'SELECT deleted_at, team_id, tenant_id FROM agent_chat WHERE chat_id = ?';
-
-/** In one order, whatever that of the writes: so that two batches never wait for each other. */
-async function lockChats(sql: Sql, batch: readonly TurnWrite[]): Promise<void> {
-  const { forUpdate } = sql.dialect;
-  if (forUpdate === '') return;
-  const chatIds = [...new Set(batch.map(({ record }) => record.turn.chatId))].sort();
-  await sql.each(chatIds, (chatId) => sql.query(READ_CHAT + forUpdate, [chatId]));
-}
 
 async function readStored(sql: Sql, { requestId, chatId }: Turn): Promise<Stored> {
   let [turn] = await sql.query(READ_TURN, [requestId]);

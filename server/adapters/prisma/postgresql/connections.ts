@@ -24,8 +24,8 @@ const TIMEOUTS = {
   // A commit that was asked for and not answered may have been done: only where nothing comes at all is it given up.
   query_timeout: 30_000,
   statement_timeout: 25_000,
-  // A process that was stopped within a transaction holds its rows no longer than this.
-  idle_in_transaction_session_timeout: 10_000,
+  // A process that was stopped within a transaction holds its rows, and others from taking its chats, no longer than this.
+  idle_in_transaction_session_timeout: 3_000,
 };
 
 /** The two pools to one database: the client's, and that of write transactions. */

@@ -1,0 +1,43 @@
+import { type Fences, FencedOut } from '../../ports/fence.js';
+import type { Database } from './database.js';
+import { timeIn } from './dialect.js';
+import type { SqlRow } from './sql.js';
+
+const TAKE =
+  'INSERT INTO agent_lease (chat_id, fence, node_id, taken_at) VALUES (?, 1, ?, ?) ON CONFLICT (chat_id) DO UPDATE ' +
+  'SET fence = agent_lease.fence + 1, node_id = excluded.node_id, taken_at = excluded.taken_at RETURNING fence';
+
+export async function takeChat(database: Database, chatId: string, nodeId: string, at: string): Promise<number> {
+  const [row] = await database.transaction([], (sql) => sql.query(TAKE, [chatId, nodeId, timeIn(at)]));
+  return row?.fence as number;
+}
+
+/** Ids that one statement asks for. */
+const READ_CHUNK = 250;
+
+export function fencesOf(database: Database, chatIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  return database.read(async (client) => {
+    const fences = new Map<string, number>();
+    for (let from = 0; from < chatIds.length; from += READ_CHUNK) {
+      const where = { chatId: { in: chatIds.slice(from, from + READ_CHUNK) } };
+      for (const { chatId, fence } of await client.agentLease.findMany({ where })) fences.set(chatId, fence);
+    }
+    return fences;
+  });
+}
+
+/** The row stays as it is until the transaction that looks is over: whoever takes the chat waits for that. */
+const HELD = 'SELECT fence FROM agent_lease WHERE chat_id = ? FOR SHARE';
+
+/** The check in every write of a chat. */
+export class Fencing {
+  constructor(private readonly fences: Fences) {}
+
+  /** @throws {FencedOut} */
+  async mustHold(chatId: string, query: (sql: string, args: string[]) => Promise<SqlRow[]>): Promise<void> {
+    const held = this.fences.of(chatId);
+    if (held === null) throw new FencedOut(chatId);
+    const [row] = await query(HELD, [chatId]);
+    if (row?.['fence'] !== held) throw new FencedOut(chatId);
+  }
+}
