@@ -166,11 +166,11 @@ module.exports = {
     {
       name: 'server-main',
       comment:
-        'Only app.ts may import everything: the program goes through it, and through the client like anyone else.',
+        'Only app.ts may import everything: the program goes through it, and through the client and the stores like anyone else.',
       severity: 'error',
       from: { path: program },
       to: {
-        pathNot: ['^server/(app|config)\\.ts$', program, foundation, '^client/', '^protocol/', npm],
+        pathNot: ['^server/(app|config)\\.ts$', program, foundation, '^client/', '^stores/', '^protocol/', npm],
         dependencyTypesNot: builtin,
       },
     },

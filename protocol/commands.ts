@@ -82,7 +82,9 @@ export const commands = {
       share: share.optional(),
       sort: chatPatch.shape.sort,
       metadata: metadata.optional(),
-      createdAt: isoTime.optional().meta({ description: 'For one that began elsewhere. Default: now.' }),
+      createdAt: isoTime
+        .optional()
+        .meta({ description: 'For one that began elsewhere. Default, and at the latest: now.' }),
     }),
     result: z.object({ chat, created: z.boolean() }),
     right: 'any',
@@ -160,7 +162,14 @@ export const commands = {
       offset: z.int().min(0).max(1_000_000_000).optional().meta({ description: 'Skips this many from the oldest.' }),
       ...messageFilter,
     }),
-    result: z.object({ messages: z.array(message), hasMore: z.boolean(), position }),
+    result: z.object({
+      messages: z.array(message),
+      hasMore: z.boolean(),
+      position,
+      revision: z.string().meta({
+        description: 'While it is the same, closed messages were only added, behind all that were there (CMD-5).',
+      }),
+    }),
     right: 'read',
     http: { method: 'get', path: '/v1/chats/:chatId/messages' },
   }),

@@ -89,7 +89,7 @@ function changes(view: ChatView, event: ChatEvent): Partial<ChatView> {
     case 'turn.ended':
       return { turns: withEntry(view.turns, event.turn.requestId, event.turn), ...stepsAfter(view, event.turn) };
     case 'message.created':
-      return { messages: [...view.messages, event.message], chat: raiseActivity(view.chat, event.message) };
+      return { messages: withMessage(view, event.message), chat: raiseActivity(view.chat, event.message) };
     case 'message.appended':
     case 'message.replaced':
     case 'message.merged':
@@ -116,6 +116,18 @@ function changes(view: ChatView, event: ChatEvent): Partial<ChatView> {
     default:
       return {}; // a newer server's event: clients ignore what they do not know
   }
+}
+
+/**
+ * With one more, at the place of its sequence: it may be told of later than others behind it. One that is held under its
+ * id already gives way to it.
+ */
+function withMessage({ messages, hasMore }: ChatView, message: Message): readonly Message[] {
+  const isIt = ({ messageId }: Message): boolean => messageId === message.messageId;
+  const others = messages.some(isIt) ? messages.filter((held) => !isIt(held)) : messages;
+  const index = others.findLastIndex(({ sequence }) => sequence < message.sequence) + 1;
+  const isOlder = index === 0 && others.length > 0 && hasMore;
+  return isOlder ? others : others.toSpliced(index, 0, message);
 }
 
 /** A message is the chat's last activity, unless a later one came before it. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { metadata } from './chat.js';
+import { metadata, metadataWithout } from './chat.js';
 import { assistantId, id, isoTime } from './ids.js';
 import { jsonObject } from './json.js';
 import { DEFAULT_LIMITS } from './limits.js';
@@ -40,13 +40,22 @@ export type Message = z.infer<typeof message>;
 /** The type of a message that is kept. */
 export const storedType = messageType.refine((type) => type !== SIGNAL_TYPE, { error: 'a signal is not stored' });
 
+/**
+ * The metadata key under which programs keep what a message is to them (ACC-5). Only who may change the chat writes it, so
+ * that whoever reads it need not ask who spoke.
+ */
+export const STORES = 'stores';
+
+/** What may be said in a turn of its own message: what is kept for programs is left out. */
+export const spokenMetadata = metadata.transform((given) => metadataWithout([STORES], given));
+
 /** One message of an input, as an object. */
 export const inputObject = z.object({
   type: storedType,
   props: jsonObject,
   blockId: id.nullable().optional(),
   threadId: id.nullable().optional(),
-  metadata: metadata.optional(),
+  metadata: spokenMetadata.optional(),
 });
 export type InputMessage = z.infer<typeof inputObject>;
 
@@ -58,12 +67,13 @@ export const inputMessage = z.union([
 
 /** A message that no turn made: it comes closed, from a program that keeps a conversation here. */
 export const savedMessage = inputObject.extend({
+  metadata: metadata.optional(),
   /** Names it for good: what is saved again under its id is saved once. */
   messageId: id.optional(),
   requestId: id.nullable().optional(),
   role,
   assistantId: assistantId.nullable().optional(),
-  /** For showing; the order is that of saving. Default: now. */
+  /** For showing; the order is that of saving. Default, and at the latest: now. */
   createdAt: isoTime.optional(),
 });
 export type SavedMessage = z.infer<typeof savedMessage>;

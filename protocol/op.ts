@@ -1,8 +1,7 @@
 import * as z from 'zod';
-import { metadata } from './chat.js';
 import { agentMadeId, assistantId, id } from './ids.js';
 import { isForbiddenKey, json, jsonObject } from './json.js';
-import { messageType, role } from './message.js';
+import { messageType, role, spokenMetadata } from './message.js';
 import { normalPath, parsePath, PathFault } from './path.js';
 import { givenStepMetadata, stepType } from './step.js';
 import { wellFormed } from './text.js';
@@ -45,7 +44,7 @@ export const op = z.discriminatedUnion('op', [
     stepId: agentMadeId.nullable().optional(),
     /** Messages of this turn's earlier attempts, of no step, that this one replaces: they are deleted. */
     replaces: z.array(id).max(100).optional(),
-    metadata: metadata.optional(),
+    metadata: spokenMetadata.optional(),
   }),
   z.object({ op: z.literal('append'), messageId: id, text: z.string(), path: path.optional() }),
   z.object({ op: z.literal('replace'), messageId: id, type: messageType.optional(), props: jsonObject }),

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { metadata } from './chat.js';
+import { metadata, metadataWithout } from './chat.js';
 import { assistantId, id, isoTime } from './ids.js';
-import { json, jsonObject, type JsonObject } from './json.js';
+import { json, jsonObject } from './json.js';
 import { MAX_STACK_DEPTH } from './limits.js';
 
 export const stepType = z.enum(['input', 'hook_create', 'llm', 'tool', 'hook_next', 'delegate']);
@@ -78,11 +78,6 @@ const PRIVATE_KEYS = [SAID, WROTE];
 
 export function summaryOf({ input: _input, output: _output, spaceSnapshot: _snapshot, ...summary }: Step): StepSummary {
   return { ...summary, metadata: metadataWithout(PRIVATE_KEYS, summary.metadata) };
-}
-
-function metadataWithout(keys: readonly string[], given: JsonObject | null): JsonObject | null {
-  if (given === null || keys.every((key) => given[key] === undefined)) return given;
-  return Object.fromEntries(Object.entries(given).filter(([key]) => !keys.includes(key)));
 }
 
 /** Whether the step may run again: only a completed one never does. */

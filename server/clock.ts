@@ -24,6 +24,11 @@ export function isoNow(clock: Clock): string {
   return written.text;
 }
 
+/** A time that somebody names, but none to come: what is newest is what happened last. Without one it is now. */
+export const notAfter = (now: string, named: string | undefined): string =>
+  // ISO 8601 in one form sorts as time does.
+  named !== undefined && named < now ? named : now;
+
 /** The millisecond written last: a busy server asks for the same one many times. */
 let written = { ms: Number.NaN, text: '' };
 

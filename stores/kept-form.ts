@@ -1,14 +1,18 @@
-import { isJsonObject, type JsonObject, type Message } from '../protocol/index.js';
+import { isJsonObject, STORES, type JsonObject, type Message } from '../protocol/index.js';
 
-/**
- * What a room keeps of a message that it saved without a turn: `metadata.<room>`, where only somebody who may change the
- * chat can have written it. Null for all other messages: whoever may talk makes turns, and writes what they like into the
- * metadata of their input.
- */
-export function keptForm(
-  { requestId, metadata }: Pick<Message, 'requestId' | 'metadata'>,
-  room: string,
-): JsonObject | null {
-  const kept = metadata?.[room];
-  return requestId === null && isJsonObject(kept) ? kept : null;
+/** What a room keeps of a message, whoever spoke it: only somebody who may change the chat can have written it (ACC-5). */
+export function keptForm({ metadata }: Pick<Message, 'metadata'>, room: string): JsonObject | null {
+  const form = formsOf(metadata)[room];
+  return isJsonObject(form) ? form : null;
+}
+
+/** The metadata with what a room keeps in it, beside what else is there. */
+export const withForm = (metadata: JsonObject | null, room: string, form: JsonObject): JsonObject => ({
+  ...metadata,
+  [STORES]: { ...formsOf(metadata), [room]: form },
+});
+
+function formsOf(metadata: JsonObject | null): JsonObject {
+  const forms = metadata?.[STORES];
+  return isJsonObject(forms) ? forms : {};
 }

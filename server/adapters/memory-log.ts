@@ -75,7 +75,7 @@ class MemoryChatLog implements ChatLog {
   #dropped = 0;
 
   constructor(
-    private readonly epoch: string,
+    private epoch: string,
     private readonly bounds: { readonly maxEvents: number; readonly maxBytes: number },
     private readonly shelf: Shelf,
   ) {}
@@ -89,12 +89,21 @@ class MemoryChatLog implements ChatLog {
     const offset = this.#offset + 1;
     // Written out: a spread costs ten times as much as all the rest of this method.
     const event: LoggedEvent = { epoch, offset, type, json: encode({ epoch, offset }) };
-    this.#offset = offset;
-    this.#events.push(event);
-    this.#count(event.json.length);
-    while (this.#kept > this.bounds.maxEvents || this.bytes > this.bounds.maxBytes) this.#dropOldest();
-    this.shelf.appended(this);
+    this.#keep(event);
     return event;
+  }
+
+  goOn(events: readonly LoggedEvent[]): void {
+    const last = events.at(-1);
+    if (!last) return;
+    this.epoch = last.epoch;
+    // Behind a hole: what is older could only be given with it.
+    const isNext = (event: LoggedEvent, index: number): boolean => {
+      const next = events[index + 1];
+      return !next || (next.epoch === event.epoch && next.offset === event.offset + 1);
+    };
+    const hole = events.findLastIndex((event, index) => !isNext(event, index));
+    for (const event of events.slice(hole + 1)) this.#keep(event);
   }
 
   after({ epoch, offset }: Position): readonly LoggedEvent[] | null {
@@ -112,6 +121,14 @@ class MemoryChatLog implements ChatLog {
 
   close(): void {
     this.clear();
+  }
+
+  #keep(event: LoggedEvent): void {
+    this.#offset = event.offset;
+    this.#events.push(event);
+    this.#count(event.json.length);
+    while (this.#kept > this.bounds.maxEvents || this.bytes > this.bounds.maxBytes) this.#dropOldest();
+    this.shelf.appended(this);
   }
 
   get #kept(): number {

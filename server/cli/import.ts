@@ -1,15 +1,14 @@
 import type { Call } from './command.js';
 import { ChatImport } from './import/chat-import.js';
-import { openLegacySource } from './import/legacy-source.js';
+import { openLegacySource } from './import/open-legacy-source.js';
+import { patient } from './import/patience.js';
 import { Report } from './import/report.js';
 import { openLine } from './line.js';
 import { note, print } from './terminal.js';
-import { onTold } from './told.js';
+import { endWhenTold } from './told.js';
 import { UsageError } from './usage-error.js';
 
 const ASSISTANT_OF_OTHERS = 'echo';
-/** What a shell gives for a program that Ctrl-C has ended. */
-const ENDED_BY_INTERRUPT = 130;
 
 /**
  * Brings the conversations of an older system into a running server, as the caller's. It can be stopped and run again at
@@ -21,19 +20,18 @@ const ENDED_BY_INTERRUPT = 130;
 export async function importChats({ words: [system = ''], options }: Call): Promise<number> {
   if (system !== 'yao') throw new UsageError(`there is no import from ${system}; import yao is one`);
   if (options.from === undefined) throw new UsageError('import yao needs --from URL');
-  onTold(['SIGINT', 'SIGTERM'], stopped, stopped);
+  endWhenTold();
   const source = await openLegacySource(options.from);
   try {
     const { client, broken } = openLine(options, note);
     try {
       const report = new Report((line) => print(`${line.replace(/[\r\n]+/g, ' ')}\n`), options.report);
       const target = {
-        chats: client,
+        chats: patient(client),
         maxFrameBytes: () => client.limits.maxFrameBytes,
         assistantId: options.assistant ?? ASSISTANT_OF_OTHERS,
         now: Date.now(),
       };
-      const rows = await source.countRows();
       const owners = new Set<string | null>();
       for await (const legacy of source.chats()) {
         if (options.owner !== undefined && legacy.sid !== options.owner) continue;
@@ -42,7 +40,7 @@ export async function importChats({ words: [system = ''], options }: Call): Prom
       }
       const state = client.connection.getSnapshot();
       const owner = state.status === 'open' ? (state.hello?.user.userId ?? null) : null;
-      return ended(report, { rows, owners: owners.size, owner, isAll: options.owner === undefined });
+      return ended(report, { rows: source.rowCount, owners: owners.size, owner, isAll: options.owner === undefined });
     } finally {
       client.close();
     }
@@ -70,9 +68,4 @@ function ended(report: Report, { rows, owners, owner, isAll }: End): number {
     print(`owner: ${owner} has them now; the owners they had (${owners}) stand in metadata.yao.row.sid\n`);
   report.close({ owner, owners, missed });
   return chats.refused + seen.refused + missed > 0 ? 1 : 0;
-}
-
-function stopped(): void {
-  note('stopped before the end; the same command goes on');
-  process.exit(ENDED_BY_INTERRUPT);
 }

@@ -8,6 +8,8 @@ import { ChatError } from '../../protocol/index.js';
 export interface Fences {
   /** The number under which this node holds the chat; null where it does not hold it. */
   of(chatId: string): number | null;
+  /** The store has found that another node has taken the chat since. */
+  lose(chatId: string): void;
 }
 
 /** A write came from a node that does not hold the chat (any more). It has changed nothing; whoever asks the holder may succeed. */

@@ -21,6 +21,11 @@ export interface ChatLog {
   readonly position: Position;
   /** Gives an event its place and keeps it. `encode` gets the place and gives the event's JSON. */
   append(type: ChatEventType, encode: (position: Position) => string): LoggedEvent;
+  /**
+   * Goes on from events of an earlier owner (LIF-4), ascending: under their epoch, from the last of them. Only before the
+   * first append.
+   */
+  goOn(events: readonly LoggedEvent[]): void;
   /** The events after a position, null where they are not all kept or the epoch is another one. */
   after(position: Position): readonly LoggedEvent[] | null;
   /** Drops what is kept; epoch and offset go on. */

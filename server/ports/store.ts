@@ -57,8 +57,8 @@ export interface Store {
   getTurns(requestIds: readonly string[]): Promise<TurnRecord[]>;
   /** Newest first (by creation), those before `before` where it is given. */
   listTurns(chatId: string, query: TurnQuery): Promise<TurnRecord[]>;
-  /** Every turn stored as `queued`, oldest first: what a start has to take up again. */
-  queuedTurns(): Promise<TurnRecord[]>;
+  /** Every turn stored as `queued`, of one chat or of all, oldest first: what a start has to take up again. */
+  queuedTurns(chatId?: string): Promise<TurnRecord[]>;
   /** The chat that a request id was ever used in, by a turn or by steps, also one deleted since; null: in none. */
   chatOfRequest(requestId: string): Promise<string | null>;
 

@@ -34,6 +34,8 @@ export class AttachedAgent {
   offer: Offer;
   readonly held = new Set<HeldFrame>();
   graceTimer: Timer | null = null;
+  /** Places that it has taken for chats of other nodes, by node (LIF-4). */
+  readonly elsewhere = new Map<string, number>();
   /** Whether it stayed away for too long: it takes nothing any more. */
   isLost = false;
 
@@ -48,8 +50,13 @@ export class AttachedAgent {
 
   /** A call within a turn that it runs already always finds room: its caller waits for it and frees none. */
   hasRoomFor({ requestId, isCall }: Wish): boolean {
-    const hasRoom = this.held.size < this.offer.concurrency;
+    const hasRoom = this.load < this.offer.concurrency;
     return hasRoom || (isCall && this.runs().some((run) => run.requestId === requestId));
+  }
+
+  /** Places that are taken, wherever. */
+  get load(): number {
+    return [...this.elsewhere.values()].reduce((sum, held) => sum + held, this.held.size);
   }
 
   serves({ assistantId, tenantId, avoid }: Wish): boolean {
@@ -72,6 +79,7 @@ export class AgentDirectory {
   readonly #agents = new Map<string, AttachedAgent>();
   readonly #byConnection = new Map<AgentConnection, AttachedAgent>();
   readonly #listeners = new Set<() => void>();
+  #onHeld: (key: string, held: number) => void = () => undefined;
 
   constructor(
     private readonly clock: Clock,
@@ -81,6 +89,25 @@ export class AgentDirectory {
   /** Calls back whenever a frame that waits may find a host, or has lost the last one. */
   onChange(listener: () => void): void {
     this.#listeners.add(listener);
+  }
+
+  /** Calls back whenever an agent has another number of places taken here. */
+  onHeld(listener: (key: string, held: number) => void): void {
+    this.#onHeld = listener;
+  }
+
+  /** So many of the agent's places are taken by chats of another node. */
+  heldElsewhere(nodeId: string, key: string, held: number): void {
+    const agent = this.#agents.get(key);
+    if (!agent) return;
+    agent.elsewhere.set(nodeId, held);
+    this.#changed();
+  }
+
+  /** The node is gone, and its chats with it. */
+  nodeGone(nodeId: string): void {
+    for (const agent of this.#agents.values()) agent.elsewhere.delete(nodeId);
+    this.#changed();
   }
 
   /**
@@ -148,7 +175,7 @@ export class AgentDirectory {
   /** A place with the agent that has the least to do. */
   place(wish: Wish): Place | undefined {
     const free = [...this.#agents.values()].filter((agent) => agent.serves(wish) && agent.hasRoomFor(wish));
-    const agent = free.sort((a, b) => a.held.size / a.offer.concurrency - b.held.size / b.offer.concurrency)[0];
+    const agent = free.sort((a, b) => a.load / a.offer.concurrency - b.load / b.offer.concurrency)[0];
     return agent && this.#placeWith(agent);
   }
 
@@ -193,6 +220,7 @@ export class AgentDirectory {
   #take(agent: AttachedAgent): HeldFrame {
     const held = new HeldFrame();
     agent.held.add(held);
+    this.#onHeld(agent.key, agent.held.size);
     return held;
   }
 
@@ -217,7 +245,9 @@ export class AgentDirectory {
   }
 
   #giveBack(agent: AttachedAgent, held: HeldFrame): void {
-    if (agent.held.delete(held)) this.#changed();
+    if (!agent.held.delete(held)) return;
+    this.#onHeld(agent.key, agent.held.size);
+    this.#changed();
   }
 
   async #offer(agent: AttachedAgent, held: HeldFrame, run: FrameRun): Promise<void> {

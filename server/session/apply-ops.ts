@@ -28,6 +28,8 @@ export interface OpScene {
   readonly newId: () => string;
   /** Gives the next sequence of the chat. */
   readonly nextSequence: (undo: Undo) => number;
+  /** Whether another message of the chat has the id that no store can tell of yet. */
+  readonly isHeld: (messageId: string) => boolean;
   /** Told of the calls whose answer is not wanted any more; of no account where the ops are refused. */
   readonly unwanted: (stackId: string) => void;
 }
@@ -207,11 +209,16 @@ function mustBeOwn(live: LiveTurn, frame: Frame, stackId: string, path: 'stepId'
   throw new ChatError('bad_request', 'This is the stack of another frame.', { details: { path } });
 }
 
-/** @throws {ChatError} `bad_request` for an id that the turn has used, in this attempt or before */
-function newMessageId({ live, frame, newId }: OpScene, asked: string | undefined): string {
+/**
+ * The id of a message to open. That of one which is stored elsewhere is found out with write 2, which gives this one
+ * another.
+ *
+ * @throws {ChatError} `bad_request` for an id that the turn has used, in this attempt or before, or another message in memory
+ */
+function newMessageId({ live, frame, newId, isHeld }: OpScene, asked: string | undefined): string {
   const messageId = asked ?? newId();
-  const isHere = live.messages.knows(messageId) || frame.aside?.knows(messageId);
-  if (isHere || live.standing.some((held) => held.messageId === messageId)) {
+  const isHere = live.messages.knows(messageId) || frame.aside?.knows(messageId) || isHeld(messageId);
+  if (isHere || [...live.standing, ...live.needs.input].some((held) => held.messageId === messageId)) {
     throw new ChatError('bad_request', `The message ${messageId} exists.`, { details: { path: 'messageId' } });
   }
   return messageId;

@@ -16,8 +16,9 @@ import type { EndedAttempt, EndedTurn, LiveTurn } from './live-turn.js';
 import { Mutex } from './mutex.js';
 import { PendingAppends } from './pending-appends.js';
 import { PresenceBoard } from './presence-board.js';
-import type { Source } from './pump.js';
+import type { Delivery, Source } from './pump.js';
 import { ReadOverlay } from './read-overlay.js';
+import { Recorder } from './recorder.js';
 import { EventBatch, type EndOfFollowing, type Subscriber } from './subscriber.js';
 import { TurnQueue } from './turn-queue.js';
 import type { Undo } from './undo.js';
@@ -41,6 +42,9 @@ const JOURNALED = new Set<EventBody['type']>([
   'message.deleted',
 ]);
 
+/** Events that change or take away what stood in the chat; all others but some `message.created` leave what is closed alone. */
+const TOUCHING = new Set<EventBody['type']>(['message.updated', 'message.deleted']);
+
 /**
  * A chat in memory: the single writer of its sequences, offsets and state. What it does to the chat happens in one
  * synchronous step, or inside `commands`, which runs one command after another.
@@ -50,6 +54,7 @@ export class ChatSession implements Source {
   readonly commands = new Mutex();
   readonly queue = new TurnQueue();
   readonly presence: PresenceBoard;
+  readonly recorder: Recorder;
   /** Turns that have not come to their end or are not stored yet, by request id. */
   readonly turns = new Map<string, LiveTurn>();
   /** The last ended turns, for repeated commands of their agents. */
@@ -70,6 +75,8 @@ export class ChatSession implements Source {
   readonly #appends: PendingAppends;
   #outgoing: LoggedEvent[] = [];
   #nextSequence: number;
+  /** The highest sequence that was told of. */
+  #newest: number;
 
   constructor(
     readonly env: Environment,
@@ -79,13 +86,16 @@ export class ChatSession implements Source {
     private readonly onTurnOver: (session: ChatSession) => void,
   ) {
     this.#nextSequence = nextSequence;
+    this.#newest = nextSequence - 1;
     this.log = env.liveLog.open(chat.chatId);
     this.lastUsed = env.clock.monotonic();
+    this.recorder = new Recorder(env.journal);
     this.#appends = new PendingAppends(env.clock, env.coalescer, (body) =>
       this.#emit(body, this.turns.get(body.requestId ?? '')),
     );
     this.presence = new PresenceBoard(env.clock, (users) => {
-      for (const subscriber of this.#subscribers) subscriber.presence({ chatId: this.chatId, users });
+      const presence = { chatId: this.chatId, users };
+      for (const subscriber of this.#subscribers) subscriber.presence(presence);
     });
   }
 
@@ -132,8 +142,7 @@ export class ChatSession implements Source {
         this.#signal(live, effect);
         continue;
       }
-      if (effect.kind === 'step' && live?.isJournaled)
-        this.env.journal.add(live.key, JSON.stringify(['step', effect.record]));
+      if (effect.kind === 'step' && live?.isJournaled) this.recorder.note(live.key, ['step', effect.record]);
       if (effect.body.type === 'message.appended') this.#appends.add(effect.body);
       else this.emit(effect.body, live);
     }
@@ -147,12 +156,20 @@ export class ChatSession implements Source {
 
   #emit(body: EventBody, live?: LiveTurn): void {
     const event = this.log.append(body.type, (position) => this.#encode(position, body));
-    if (live?.isJournaled && JOURNALED.has(body.type)) this.env.journal.add(live.key, `["event",${event.json}]`);
-    if (body.type === 'message.created') this.chat = raiseActivity(this.chat, body.message);
+    this.recorder.event(event, live?.isJournaled && JOURNALED.has(body.type) ? live.key : null);
+    if (body.type === 'message.created') this.#created(body.message);
+    else if (TOUCHING.has(body.type)) this.env.revisions.raise(this.chatId);
     this.#outgoing.push(event);
     this.lastUsed = this.env.clock.monotonic();
     this.env.metrics.events.inc();
     this.env.pump.add(this);
+  }
+
+  /** Its place may be before others that were told of, where it was long on its way to the database. */
+  #created(message: Message): void {
+    this.chat = raiseActivity(this.chat, message);
+    if (message.sequence < this.#newest) this.env.revisions.raise(this.chatId);
+    this.#newest = Math.max(this.#newest, message.sequence);
   }
 
   /**
@@ -168,23 +185,27 @@ export class ChatSession implements Source {
   #signal(live: LiveTurn | undefined, { name, data }: Extract<Effect, { kind: 'signal' }>): void {
     if (!live || this.#subscribers.size === 0) return;
     this.settle();
-    for (const subscriber of this.#subscribers)
-      subscriber.signal({ chatId: this.chatId, requestId: live.requestId, name, data });
+    const signal = { chatId: this.chatId, requestId: live.requestId, name, data };
+    this.env.pump.inOrder(() => {
+      for (const subscriber of this.#subscribers) subscriber.signal(signal);
+    });
   }
 
-  /** Everything published has its place, is journaled and handed out: the state as of `log.position`. */
+  /** Everything published has its place, and is handed out as soon as it is safe: the state as of `log.position`. */
   settle(): void {
     this.#appends.flushAppends();
     this.env.pump.flush();
   }
 
-  deliver(): void {
+  take(): Delivery {
     const events = this.#outgoing;
     this.#outgoing = [];
-    for (const batch of batches(this.chatId, events)) {
-      for (const subscriber of this.#subscribers) subscriber.deliver(batch);
-    }
-    this.env.metrics.deliveries.inc(events.length * this.#subscribers.size);
+    return () => {
+      for (const batch of batches(this.chatId, events)) {
+        for (const subscriber of this.#subscribers) subscriber.deliver(batch);
+      }
+      this.env.metrics.deliveries.inc(events.length * this.#subscribers.size);
+    };
   }
 
   // Following
@@ -255,6 +276,12 @@ export class ChatSession implements Source {
     return this.queue.active;
   }
 
+  /** Whether a message under this id is in a turn's buffer, or is being stored and not told of yet. */
+  holds(messageId: string): boolean {
+    const isInBuffer = (live: LiveTurn): boolean => live.isBuffered && live.messages.knows(messageId);
+    return this.untold.has(messageId) || [...this.turns.values()].some(isInBuffer);
+  }
+
   addTurn(live: LiveTurn): void {
     this.turns.set(live.requestId, live);
     this.ended.delete(live.requestId);
@@ -300,6 +327,7 @@ export class ChatSession implements Source {
   /** Lets go of the chat: it is read anew when it is asked for again. */
   close(): void {
     this.log.close();
+    this.recorder.close();
     for (const requestId of [...this.turns.keys(), ...this.ended.keys()]) this.env.ledger.remove(requestId);
   }
 }

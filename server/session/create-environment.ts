@@ -6,6 +6,7 @@ import { Gate } from './gate.js';
 import { Hosts } from './hosts.js';
 import { InProcessHost } from './in-process-host.js';
 import { Pump } from './pump.js';
+import { Revisions } from './revisions.js';
 import { TurnLedger } from './turn-ledger.js';
 import { WriteQueue } from './write-queue.js';
 
@@ -39,6 +40,7 @@ export function createEnvironment(given: Given & { readonly assistants: readonly
       agentWaitMs: settings.agentWaitMs,
     }),
     ledger: new TurnLedger(),
+    revisions: new Revisions(ids.epoch()),
   };
   return { env, agents };
 }

@@ -25,9 +25,9 @@ export async function deleteChat(session: ChatSession): Promise<void> {
   );
   await patiently(session, () => env.store.deleteChat(chatId, session.now));
   session.isDeleted = true;
-  for (const live of session.turns.values()) env.journal.forget(live.key);
+  for (const live of session.turns.values()) session.recorder.forget(live.key);
   session.turns.clear();
   session.emit({ type: 'chat.deleted' });
   session.settle();
-  session.expel('deleted');
+  env.pump.inOrder(() => session.expel('deleted'));
 }

@@ -74,5 +74,5 @@ function holderOf(session: ChatSession, messageId: string): LiveTurn | undefined
 }
 
 /** Whether a running attempt has replaced it: gone for everybody, though its row stands until write 2. */
-const isSuperseded = (session: ChatSession, messageId: string): boolean =>
+export const isSuperseded = (session: ChatSession, messageId: string): boolean =>
   [...session.turns.values()].some((live) => live.deletedStored.has(messageId));

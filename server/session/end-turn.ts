@@ -56,6 +56,19 @@ function close(session: ChatSession, live: LiveTurn, outcome: Outcome): Turn {
   return endedTurn(live.turn, outcome, usageOf(live), session.now);
 }
 
+/** LIF-4: the attempt is another node's to end. Whoever runs a part of it here is told to stop; nothing is stored or told of it. */
+export function abandonTurn(session: ChatSession, live: LiveTurn): void {
+  const { state } = live;
+  if (state.phase === 'waiting') state.cancel();
+  live.timeLimit?.cancel();
+  const result: FrameOutcome = { status: 'interrupted', output: null, error: null };
+  for (const frame of live.frames.values()) if (!frame.result) frame.abandon(result, 'moved');
+  if (live.isRunning) session.env.metrics.turnsActive.dec();
+  if (state.phase === 'unsaved') session.env.gate.addUnsaved(-live.bytes);
+  live.state = { phase: 'ended', end: { turn: live.turn, persisted: false } };
+  session.env.journal.forget(live.key);
+}
+
 /** Open messages are closed, open steps get their last status; a completed turn replaces what it was to replace. */
 function closing(live: LiveTurn, outcome: Outcome): Effect[] {
   const replaced = outcome.status === 'completed' ? supersede(live, live.superseded.takeWhole()) : [];
@@ -158,15 +171,15 @@ function finishStored(session: ChatSession, live: LiveTurn, end: EndedTurn): voi
   live.state = { phase: 'ended', end };
   session.raiseActivity(live.messages.messages, end.turn.endedAt ?? session.now);
   session.releaseTurn(live, end);
-  if (live.isJournaled) session.env.journal.forget(live.key);
+  if (live.isJournaled) session.recorder.forget(live.key);
 }
 
 function keepUnsaved(session: ChatSession, live: LiveTurn, end: EndedTurn, bytes: number): void {
-  const { journal, gate, log } = session.env;
+  const { gate, log } = session.env;
   live.state = { phase: 'unsaved', end };
-  if (!live.isJournaled) journal.add(live.key, JSON.stringify(['begin', live.record]));
+  if (!live.isJournaled) session.recorder.note(live.key, ['begin', live.record]);
   live.isJournaled = true;
-  journal.add(live.key, JSON.stringify(['end', end.turn]));
+  session.recorder.note(live.key, ['end', end.turn]);
   gate.addUnsaved(bytes);
   log.error({ chatId: session.chatId, requestId: live.requestId }, 'a turn has ended and could not be stored yet');
 }

@@ -9,6 +9,7 @@ import type { Coalescer } from './coalescer.js';
 import type { Gate } from './gate.js';
 import type { Hosts } from './hosts.js';
 import type { Pump } from './pump.js';
+import type { Revisions } from './revisions.js';
 import type { SessionSettings } from './settings.js';
 import type { TurnLedger } from './turn-ledger.js';
 import type { WriteQueue } from './write-queue.js';
@@ -29,4 +30,5 @@ export interface Environment {
   readonly gate: Gate;
   readonly hosts: Hosts;
   readonly ledger: TurnLedger;
+  readonly revisions: Revisions;
 }

@@ -102,6 +102,7 @@ export function pushOps(session: ChatSession, live: LiveTurn, frame: Frame, ops:
       now: session.now,
       newId: () => session.env.ids.id(),
       nextSequence: (undo) => session.takeSequence(undo),
+      isHeld: (messageId) => session.holds(messageId),
       unwanted: (stackId) => void unwanted.push(stackId),
     },
     ops,

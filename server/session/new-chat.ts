@@ -1,5 +1,5 @@
 import { ChatError, type Args, type Chat } from '../../protocol/index.js';
-import { isoNow } from '../clock.js';
+import { isoNow, notAfter } from '../clock.js';
 import type { Environment } from './environment.js';
 import type { Identity } from './identity.js';
 
@@ -30,7 +30,7 @@ export async function newChat(env: Environment, chatId: string, draft: ChatDraft
     createdBy: creator.userId,
     teamId: creator.teamId,
     tenantId: creator.tenantId,
-    createdAt: draft.createdAt ?? now,
+    createdAt: notAfter(now, draft.createdAt),
     updatedAt: now,
   };
 }

@@ -1,12 +1,4 @@
-import {
-  definedOf,
-  utf8Bytes,
-  type Args,
-  type Message,
-  type MessageFilter,
-  type Position,
-  type Result,
-} from '../../protocol/index.js';
+import { definedOf, utf8Bytes, type Message, type MessageFilter, type Result } from '../../protocol/index.js';
 import type { ChatSession } from './chat-session.js';
 import type { ReadOverlay } from './read-overlay.js';
 
@@ -24,6 +16,11 @@ export interface MessageRange extends MessageFilter {
   readonly maxBytes?: number;
 }
 
+/** How many more rows are read than the page has place for. The next try doubles it, so that a page is found whatever hides rows. */
+interface Spare {
+  readonly spare: number;
+}
+
 export interface MessagePage {
   readonly messages: Message[];
   readonly hasMore: boolean;
@@ -36,24 +33,16 @@ export interface PendingPage {
   finish(): MessagePage | null;
 }
 
-export async function readMessages(session: ChatSession, args: Args<'message:list'>): Promise<Result<'message:list'>> {
-  const { messages, hasMore, position } = await readPage(session, args);
-  return { messages, hasMore, position };
-}
-
-/** A page as it is at the position that it names. @throws {ChatError} `not_found` once the chat is deleted */
-export async function readPage(
-  session: ChatSession,
-  range: MessageRange,
-): Promise<MessagePage & { position: Position }> {
-  for (;;) {
+/** A page as it is at the position that it names, of the revision at that position (CMD-5). @throws {ChatError} `not_found` once the chat is deleted */
+export async function readPage(session: ChatSession, range: MessageRange): Promise<Result<'message:list'>> {
+  for (let spare = 1; ; spare *= 2) {
     const overlay = session.beginRead();
     try {
-      const pending = await readRows(session, range, overlay);
+      const pending = await readRows(session, { ...range, spare }, overlay);
       session.mustExist();
       session.settle();
       const page = pending.finish();
-      if (page) return { ...page, position: session.log.position };
+      if (page) return { ...page, position: session.log.position, revision: session.env.revisions.of(session.chatId) };
     } finally {
       session.endRead(overlay);
     }
@@ -61,16 +50,20 @@ export async function readPage(
 }
 
 /** Reads the rows that a page can need. `finish` gives null where so much was deleted meanwhile that they are too few. */
-export async function readRows(session: ChatSession, range: MessageRange, overlay: ReadOverlay): Promise<PendingPage> {
+export async function readRows(
+  session: ChatSession,
+  range: MessageRange & Spare,
+  overlay: ReadOverlay,
+): Promise<PendingPage> {
   const { chatId, env } = session;
   const buffered = bufferedTurns(session);
   const begun = session.beginning.size * env.settings.limits.maxInputMessages + session.untold.size;
   const hidden = buffered.reduce((sum, live) => sum + live.deletedStored.size, begun);
-  const { limit, before, after, offset, maxBytes = env.settings.limits.maxPageBytes, ...filter } = range;
+  const { limit, spare, before, after, offset, maxBytes = env.settings.limits.maxPageBytes, ...filter } = range;
   const start = offset ?? 0;
   // With buffers in play, or rows that nobody was told of, an offset cannot be counted by the store alone.
   const fromStart = offset !== undefined && (buffered.length > 0 || begun > 0);
-  const fetched = limit + 1 + hidden + (fromStart ? start : 0);
+  const fetched = limit + spare + hidden + (fromStart ? start : 0);
   const rows = await env.store.getMessages(chatId, {
     ...definedOf(filter),
     ...(before === undefined ? {} : { before }),

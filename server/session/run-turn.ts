@@ -43,7 +43,7 @@ export function markRunning(session: ChatSession, live: LiveTurn): void {
   if (live.turn.status === 'running') return;
   live.turn = { ...live.turn, status: 'running', startedAt: session.now };
   live.isJournaled = true;
-  env.journal.add(live.key, JSON.stringify(['begin', live.record]));
+  session.recorder.note(live.key, ['begin', live.record]);
   env.metrics.turnsActive.inc();
   env.log.info(
     {

@@ -1,7 +1,8 @@
-import { canonicalJson, ChatError, tooLarge, type Message, type SavedMessage } from '../../protocol/index.js';
+import { canonicalJson, ChatError, type Message, type SavedMessage } from '../../protocol/index.js';
+import { notAfter } from '../clock.js';
 import type { ChatSession } from './chat-session.js';
-import { inputRow } from './input-row.js';
-import { messageBytes } from './message-buffer.js';
+import { inputRow, MAX_PLACES } from './input-row.js';
+import { mustFit } from './must-fit.js';
 import { mustBeApart, mustBeTurnsOfThis } from './saved.js';
 
 /**
@@ -13,6 +14,7 @@ import { mustBeApart, mustBeTurnsOfThis } from './saved.js';
  *   `payload_too_large`
  */
 export async function saveMessages(session: ChatSession, drafts: readonly SavedMessage[]): Promise<Message[]> {
+  mustFit(drafts, session.env.settings.limits, 'messages');
   await mustBeTurnsOfThis(session, new Set(drafts.flatMap(({ requestId }) => requestId ?? [])));
   const known = await knownOf(session, drafts);
   const { ids } = session.env;
@@ -24,6 +26,8 @@ export async function saveMessages(session: ChatSession, drafts: readonly SavedM
     added.map(({ messageId }) => messageId),
     taken,
   );
+  // Last, and nothing awaited behind it: from here on it is the ops of a turn that find the id in use.
+  for (const { messageId } of added) if (session.holds(messageId)) throw taken(messageId);
   const stored = added.length === 0 ? [] : await storeInPlace(session, added);
   for (const message of stored) {
     const { messageId, requestId } = message;
@@ -37,9 +41,6 @@ export async function saveMessages(session: ChatSession, drafts: readonly SavedM
 
 type Named = SavedMessage & { readonly messageId: string };
 
-/** How often messages may take new places: a turn that never rests would have them written for ever. */
-const MAX_TRIES = 3;
-
 /**
  * Sequences are taken before the write and shown after it: where a running turn took some in between, the messages take
  * their places behind it and are written again, so that nobody sees a sequence go back. After a few tries they stay where
@@ -49,7 +50,7 @@ async function storeInPlace(session: ChatSession, drafts: readonly Named[]): Pro
   for (const { messageId } of drafts) session.untold.add(messageId);
   let stored: Message[] | null = null;
   try {
-    for (let tries = 0; tries < MAX_TRIES; tries++) {
+    for (let tries = 0; tries < MAX_PLACES; tries++) {
       const messages = drafts.map((draft) => rowOf(session, draft));
       const reserved = session.nextSequence;
       await session.env.store.saveMessages(session.chatId, messages);
@@ -67,7 +68,6 @@ async function storeInPlace(session: ChatSession, drafts: readonly Named[]): Pro
   return stored ?? [];
 }
 
-/** @throws {ChatError} `payload_too_large` */
 function rowOf(session: ChatSession, draft: Named): Message {
   const { messageId, requestId = null, role, assistantId = null } = draft;
   const at = session.now;
@@ -76,10 +76,7 @@ function rowOf(session: ChatSession, draft: Named): Message {
     sequence: session.takeSequence(),
     at,
   });
-  const message: Message = { ...row, role, assistantId, createdAt: draft.createdAt ?? at };
-  const { maxMessageBytes } = session.env.settings.limits;
-  if (messageBytes(message) > maxMessageBytes) throw tooLarge('maxMessageBytes', maxMessageBytes);
-  return message;
+  return { ...row, role, assistantId, createdAt: notAfter(at, draft.createdAt) };
 }
 
 /** The messages that the chat has under these ids. @throws {ChatError} `conflict` for an id of another, open or deleted message */
@@ -87,10 +84,6 @@ async function knownOf(session: ChatSession, drafts: readonly SavedMessage[]): P
   const { store } = session.env;
   const byId = new Map(drafts.flatMap((draft) => (draft.messageId ? [[draft.messageId, draft] as const] : [])));
   const known = new Map<string, Message>();
-  for (const live of session.turns.values()) {
-    if (!live.isBuffered) continue;
-    for (const messageId of byId.keys()) if (live.messages.get(messageId)) throw taken(messageId);
-  }
   for (const messageId of await store.takenMessageIds([...byId.keys()])) {
     const message = await store.getMessage(messageId);
     const draft = byId.get(messageId);

@@ -1,7 +1,16 @@
-import { ChatError, definedOf, summaryOf, type Args, type SavedStep, type Step } from '../../protocol/index.js';
+import {
+  ChatError,
+  definedOf,
+  summaryOf,
+  tooLarge,
+  type Args,
+  type SavedStep,
+  type Step,
+} from '../../protocol/index.js';
 import type { StepRecord } from '../ports/store.js';
 import type { ChatSession } from './chat-session.js';
 import { mustBeApart, mustBeTurnsOfThis } from './saved.js';
+import { stepBytes } from './step-recorder.js';
 
 /**
  * Keeps steps that ran elsewhere, for a program that records them here: adds them behind those that their turns have, or
@@ -9,7 +18,7 @@ import { mustBeApart, mustBeTurnsOfThis } from './saved.js';
  *
  * @returns the steps as they stand, in the order given
  * @throws {ChatError} `conflict` for an id that means another step or a turn that is not over, `idempotency_conflict` for a
- *   turn of another chat
+ *   turn of another chat, `payload_too_large`
  */
 export async function saveSteps(session: ChatSession, drafts: readonly SavedStep[]): Promise<Step[]> {
   await mustBeTurnsOfThis(session, new Set(drafts.map(({ requestId }) => requestId)));
@@ -23,20 +32,29 @@ export async function saveSteps(session: ChatSession, drafts: readonly SavedStep
     const held = draft.stepId === undefined ? null : await heldStep(session, draft);
     records.push(held ? changed(session, held, draft) : await added(session, draft, places));
   }
+  mustFit(session, records);
   await session.env.store.saveSteps(records);
   for (const { step } of records) tell(session, step);
   return records.map(({ step }) => step);
 }
 
-/** @throws {ChatError} `conflict` while its turn runs */
+/** @throws {ChatError} `conflict` while its turn runs, `payload_too_large` */
 export async function updateStep(session: ChatSession, args: Args<'step:update'>): Promise<Step> {
   const { stepId, ...patch } = args;
   const held = await session.env.store.getStep(stepId);
   if (held?.step.chatId !== session.chatId) throw new ChatError('not_found');
   await mustBeTurnsOfThis(session, new Set([held.step.requestId]));
+  mustFit(session, [{ ...held, step: { ...held.step, ...definedOf(patch) } }]);
   const step = await session.env.store.updateStep(stepId, definedOf(patch), session.now);
   tell(session, step);
   return step;
+}
+
+/** DAT-3: what is recorded at a time is no more than a turn may hold, whichever way it comes. @throws {ChatError} `payload_too_large` */
+function mustFit({ env }: ChatSession, records: readonly StepRecord[]): void {
+  const { maxTurnBytes } = env.settings.limits;
+  const bytes = records.reduce((sum, { step }) => sum + stepBytes(step), 0);
+  if (bytes > maxTurnBytes) throw tooLarge('maxTurnBytes', maxTurnBytes);
 }
 
 const taken = (stepId: string): ChatError =>

@@ -1,10 +1,12 @@
 import type { Chat } from '../../protocol/index.js';
 import { nextTurn, pause, settlesWithin, type Timer } from '../clock.js';
 import { ChatSession } from './chat-session.js';
-import { endTurn } from './end-turn.js';
+import { abandonTurn, endTurn } from './end-turn.js';
 import type { Environment } from './environment.js';
+import { ALONE, type Holdings } from './holdings.js';
 import { KeyedMutex } from './keyed-mutex.js';
 import { advance } from './run-turn.js';
+import { takeUp } from './take-up.js';
 
 /** How often it is looked what nobody needs any more; more often where logs are kept for a shorter time. */
 const SWEEP_MS = 10_000;
@@ -18,7 +20,10 @@ export class Sessions {
   readonly #opening = new KeyedMutex();
   #sweeper: Timer | null = null;
 
-  constructor(private readonly env: Environment) {
+  constructor(
+    private readonly env: Environment,
+    private readonly holdings: Holdings = ALONE,
+  ) {
     env.metrics.beforeScrape(() => this.#measure());
     env.gate.onRoom(() => this.#advanceAll());
   }
@@ -51,7 +56,7 @@ export class Sessions {
 
   /** A session of a chat that is not stored yet; `keep` it once it is. */
   begin(chat: Chat): ChatSession {
-    return new ChatSession(this.env, chat, 1, advance);
+    return this.#make(chat, 1);
   }
 
   keep(session: ChatSession): void {
@@ -59,9 +64,21 @@ export class Sessions {
     this.#sweeper ??= this.env.clock.after(this.#sweepMs, () => this.#sweep());
   }
 
-  /** Lets go of a deleted chat. */
+  /** Lets go of a chat that is deleted, or that nobody needs. */
   drop(session: ChatSession): void {
-    if (this.#sessions.get(session.chatId) === session) this.#sessions.delete(session.chatId);
+    if (this.#sessions.get(session.chatId) !== session) return session.close();
+    this.#sessions.delete(session.chatId);
+    session.close();
+    this.holdings.letGo(session.chatId);
+  }
+
+  /** LIF-4: the chat is another node's now. Its turns go on, and end, there; nothing more is stored or told of them here. */
+  abandon(chatId: string): void {
+    const session = this.#sessions.get(chatId);
+    if (!session) return;
+    this.#sessions.delete(chatId);
+    for (const live of session.turns.values()) abandonTurn(session, live);
+    session.expel('moved');
     session.close();
   }
 
@@ -93,8 +110,16 @@ export class Sessions {
     if (held) return held;
     const chat = await this.env.store.getChat(chatId);
     if (!chat) return null;
-    const session = new ChatSession(this.env, chat, await this.env.store.nextSequence(chatId), advance);
+    const session = this.#make(chat, await this.env.store.nextSequence(chatId));
+    const holding = this.holdings.holding(chatId);
+    if (holding) await takeUp(session, holding);
     this.keep(session);
+    return session;
+  }
+
+  #make(chat: Chat, nextSequence: number): ChatSession {
+    const session = new ChatSession(this.env, chat, nextSequence, advance);
+    session.recorder.record = this.holdings.holding(chat.chatId)?.record ?? null;
     return session;
   }
 

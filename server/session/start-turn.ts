@@ -1,11 +1,9 @@
 import {
   ChatError,
   MAX_PARALLEL_TURNS,
-  tooLarge,
   type Args,
   type Chat,
   type InputMessage,
-  type Limits,
   type Message,
   type OnBusy,
   type Result,
@@ -14,9 +12,9 @@ import {
 import type { TurnRecord } from '../ports/store.js';
 import type { ChatSession } from './chat-session.js';
 import { endTurn } from './end-turn.js';
-import { inputRow } from './input-row.js';
+import { inputRow, MAX_PLACES } from './input-row.js';
 import { LiveTurn, type Asked } from './live-turn.js';
-import { messageBytes } from './message-buffer.js';
+import { mustFit } from './must-fit.js';
 import { seekHost } from './run-turn.js';
 
 /** A start as it arrives: parsed, with the identity of its body. */
@@ -43,7 +41,7 @@ export async function startTurn(session: ChatSession, request: StartRequest): Pr
   if (repeated) return repeated;
   const { refusal } = session.env.gate;
   if (refusal) throw refusal;
-  mustFit(args.input ?? [], session.env.settings.limits);
+  mustFit(args.input ?? [], session.env.settings.limits, 'input');
   mustHaveRoom(session, args.onBusy);
   const again = args.regenerate === undefined ? null : await regenerated(session, args.regenerate);
   const turn = newTurn(
@@ -105,12 +103,6 @@ export function mustHaveRoom(session: ChatSession, onBusy: OnBusy): void {
       if (isFull && queue.isBusy)
         throw new ChatError('queue_full', undefined, { details: { limit: 'maxQueuedTurns', max: maxQueuedTurns } });
   }
-}
-
-/** DAT-3, for messages that people write. @throws {ChatError} `payload_too_large` */
-function mustFit(input: readonly InputMessage[], { maxMessageBytes }: Limits): void {
-  const index = input.findIndex((draft) => messageBytes(draft) > maxMessageBytes);
-  if (index >= 0) throw tooLarge('maxMessageBytes', maxMessageBytes, { path: `input.${index}` });
 }
 
 /** @throws {ChatError} `queue_full` */
@@ -195,7 +187,8 @@ export async function storeBegin(
 
 /**
  * Sequences are taken before the write and shown after it: where other messages of the chat came in between, the input
- * takes its place behind them and is written again, so that nobody ever sees a sequence go back.
+ * takes its place behind them and is written again, so that nobody sees a sequence go back. After a few tries it stays
+ * where it is: its place is right, only later than others it is told of.
  */
 async function storeInPlace(
   session: ChatSession,
@@ -207,7 +200,7 @@ async function storeInPlace(
   const ids = input.map(() => env.ids.id());
   // What is stored can be refused no more (TRN-2).
   let patienceMs = env.settings.commitRetryMs;
-  for (;;) {
+  for (let tries = 1; ; tries++) {
     const messages = ids.map((messageId, index) =>
       inputRow(record.turn, input[index] as InputMessage, {
         messageId,
@@ -224,7 +217,7 @@ async function storeInPlace(
         // The turn of a deleted chat, which no reading shows (ACC-1).
         throw new ChatError('idempotency_conflict', undefined, { cause: error });
       });
-    if (messages.length === 0 || session.nextSequence === reserved) return messages;
+    if (messages.length === 0 || session.nextSequence === reserved || tries === MAX_PLACES) return messages;
     patienceMs = Infinity;
   }
 }

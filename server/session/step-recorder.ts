@@ -255,7 +255,7 @@ export class StepRecorder {
   #weigh(step: Step): number {
     const known = this.#bytesOf.get(step);
     if (known !== undefined) return known;
-    const bytes = bytesOf(step);
+    const bytes = stepBytes(step);
     this.#bytesOf.set(step, bytes);
     return bytes;
   }
@@ -276,7 +276,8 @@ const REWRITES = 4;
 const entryBytes = (key: string, value: Json | undefined): number =>
   value === undefined ? 0 : jsonBytes(key) + jsonBytes(value) + 2;
 
-const bytesOf = ({ input, output, spaceSnapshot, error, metadata }: Step): number =>
+/** What a step counts (DAT-3). */
+export const stepBytes = ({ input, output, spaceSnapshot, error, metadata }: Step): number =>
   [input, output, spaceSnapshot, error, metadata].reduce<number>((sum, value) => sum + jsonBytes(value), 256);
 
 const refused = (sentence: string): ChatError =>

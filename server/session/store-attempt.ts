@@ -39,7 +39,9 @@ export async function storeAttempt(session: ChatSession, live: LiveTurn, turn: T
 /** A conflict is over the id of a message or step: it is renamed and the attempt written again. @returns false: not written yet */
 async function giveWay(session: ChatSession, live: LiveTurn, error: unknown): Promise<false> {
   if (!(error instanceof ChatError) || error.code !== 'conflict') throw error;
-  if (!renameTaken(session, live, error)) await pause(session.env.clock, RETRY_MS);
+  // A store that cannot say whose the id is will be asked again with the next try.
+  const isRenamed = await renameTaken(session, live, error).catch(() => false);
+  if (!isRenamed) await pause(session.env.clock, RETRY_MS);
   return false;
 }
 

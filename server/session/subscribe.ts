@@ -34,10 +34,10 @@ export async function subscribe(
     session.env.metrics.subscribes.inc({ mode: 'replay' });
     return { ...common(session), mode: 'replay', events: replayed };
   }
-  for (;;) {
+  for (let spare = 1; ; spare *= 2) {
     const overlay = session.beginRead();
     try {
-      const snapshot = await readSnapshot(session, args.messageLimit, overlay);
+      const snapshot = await readSnapshot(session, { limit: args.messageLimit, spare }, overlay);
       session.mustExist();
       session.settle();
       const page = snapshot.page();
@@ -74,9 +74,13 @@ interface Snapshot {
   turns(page: MessagePage): Turn[];
 }
 
-async function readSnapshot(session: ChatSession, messageLimit: number, overlay: ReadOverlay): Promise<Snapshot> {
-  const limit = Math.max(messageLimit, sinceOldestOpen(session));
-  const pending = await readRows(session, { limit }, overlay);
+async function readSnapshot(
+  session: ChatSession,
+  asked: { readonly limit: number; readonly spare: number },
+  overlay: ReadOverlay,
+): Promise<Snapshot> {
+  const limit = Math.max(asked.limit, sinceOldestOpen(session));
+  const pending = await readRows(session, { ...asked, limit }, overlay);
   const ids = new Set(pending.rows.flatMap(({ requestId }) => (requestId === null ? [] : [requestId])));
   const stored = await session.env.store.getTurns([...ids]);
   return {

@@ -2,8 +2,11 @@ import type { Presence, Signal } from '../../protocol/index.js';
 import type { LoggedEvent } from '../ports/live-log.js';
 import type { Identity } from './identity.js';
 
-/** `deleted`: the chat is gone, as `chat.deleted` has said. `revoked`: this follower may not read it any more. */
-export type EndOfFollowing = 'deleted' | 'revoked';
+/**
+ * `deleted`: the chat is gone, as `chat.deleted` has said. `revoked`: this follower may not read it any more. `moved`: the chat
+ * goes on at another node (LIF-4).
+ */
+export type EndOfFollowing = 'deleted' | 'revoked' | 'moved';
 
 /** One connection's following of one chat: what a session needs of a socket or an SSE response. Calls never throw. */
 export interface Subscriber {

@@ -2,6 +2,7 @@ import { ChatError } from '../../protocol/index.js';
 import type { Clock } from '../clock.js';
 import type { IdSource } from '../id-source.js';
 import type { Log } from '../log.js';
+import { FencedOut } from '../ports/fence.js';
 import type { Store, TurnWrite } from '../ports/store.js';
 import { Deferred } from './deferred.js';
 
@@ -110,7 +111,8 @@ export class WriteQueue {
     // The end of a turn is never given up: whatever stands in its way may pass, but for an id that is another's.
     const isRefused =
       error instanceof ChatError && !error.retryable && (item.deadline !== Infinity || error.code === 'conflict');
-    const isFinal = this.#isClosed || isRefused;
+    // What is another node's to write will never be this one's again.
+    const isFinal = this.#isClosed || isRefused || error instanceof FencedOut;
     const backOff = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** item.tries) * (0.5 + ids.fraction() / 2);
     item.tries++;
     if (isFinal || clock.monotonic() + backOff > item.deadline) {

@@ -1,7 +1,7 @@
 import type { SquadContent } from './conversation-message.js';
 
 /** The text of one part; of what has none, none. */
-export function partText(part: unknown): string | undefined {
+function partText(part: unknown): string | undefined {
   const text = (part as { text?: unknown } | null | undefined)?.text;
   return typeof text === 'string' ? text : undefined;
 }
@@ -34,3 +34,14 @@ export const isPlainText = (content: SquadContent): boolean =>
   content.length === 1 &&
   partText(content[0]) !== undefined &&
   Object.keys(content[0] as object).length === 1;
+
+/** A copy for the framework, which may do with it what it likes: what was read is kept. */
+export function copied<T>(value: T): T;
+export function copied(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((held: unknown): unknown => copied(held));
+  // By hand: a long conversation is copied at each reading, and `structuredClone` takes four times as long.
+  const copy: Record<string, unknown> = {};
+  for (const [key, held] of Object.entries(value)) copy[key] = copied(held);
+  return copy;
+}

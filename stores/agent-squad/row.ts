@@ -1,6 +1,6 @@
 import { isJsonObject, type ArgsInput, type Json, type JsonObject, type Message } from '../../protocol/index.js';
 import { cleanCopy } from '../clean-copy.js';
-import { keptForm } from '../kept-form.js';
+import { keptForm, withForm } from '../kept-form.js';
 import { namedRole, roleOf } from '../speaker.js';
 import { readName, writtenName } from './agent-name.js';
 import { edited, isPlainText, textOf } from './content.js';
@@ -28,7 +28,7 @@ export interface SquadRow extends Saving {
 export type Draft = ArgsInput<'message:save'>['messages'][number];
 
 /**
- * The message as the chat keeps it: its text is what people see; what the text does not say stands in `metadata.squad`.
+ * The message as the chat keeps it: its text is what people see; what the text does not say is kept beside it.
  *
  * @throws {TypeError} what is no message, or holds what JSON cannot
  */
@@ -46,7 +46,7 @@ export function draftOf(message: SquadMessage, saving: Saving): Draft {
     type: 'text',
     props: { content: textOf(said) },
     ...timeOf(timestamp),
-    metadata: { squad, ...namedRole(role) },
+    metadata: withForm(namedRole(role), 'squad', squad),
   };
 }
 

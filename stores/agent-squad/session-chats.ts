@@ -1,10 +1,11 @@
 import { splitHalf, wellFormed, type ArgsInput, type ChatCommands, type Message } from '../../protocol/index.js';
 import { orIfAbsent } from '../absent.js';
 import { chatIdOf } from '../chat-id.js';
-import { allMessages } from '../pages.js';
 import { Serial } from '../serial.js';
 import { writtenName } from './agent-name.js';
+import { KeptTranscripts } from './kept-transcripts.js';
 import type { Draft } from './row.js';
+import { EMPTY, through, type Transcript } from './transcript.js';
 
 /** Who keeps the sessions: one caller for all users of the framework, or for each user the caller that stands for them. */
 export type SquadChats = ChatCommands | ((userId: string) => ChatCommands);
@@ -14,6 +15,11 @@ export interface SessionChatsOptions {
   readonly chatId?: (userId: string, sessionId: string) => string | Promise<string>;
   /** How a session's chat is created: title, share … Default: of the assistant `agent-squad`, with the session as title. */
   readonly chat?: Partial<Omit<ArgsInput<'chat:create'>, 'chatId'>>;
+  /**
+   * How many messages are kept in memory, of all sessions together, so that they are not read again. Default: 200,000,
+   * which take some 300 bytes each beside their text.
+   */
+  readonly keptMessages?: number;
 }
 
 export interface Session {
@@ -22,38 +28,45 @@ export interface Session {
 }
 
 const TITLE_LENGTH = 500;
+const KEPT_MESSAGES = 200_000;
 
 /** One chat for each user and session. What is asked of a session is done in the order of asking. */
 export class SessionChats {
   readonly #order = new Serial();
+  readonly #kept: KeptTranscripts;
 
   constructor(
     private readonly chats: SquadChats,
     private readonly options: SessionChatsOptions,
-  ) {}
+  ) {
+    this.#kept = new KeptTranscripts(options.keptMessages ?? KEPT_MESSAGES);
+  }
 
   /**
    * Adds messages, all or none; the first ones create the chat.
    *
-   * @returns every message of the chat up to the last of them
+   * @returns what the chat holds up to the last of them
    * @throws {ChatError} `conflict` where the chat was deleted or is somebody else's
    */
-  async save(session: Session, drafts: () => Promise<Draft[]>): Promise<Message[]> {
+  async save(session: Session, drafts: () => Promise<Draft[]>): Promise<Transcript> {
     const chats = this.#chatsOf(session);
-    const { chatId, through } = await this.#order.run(keyOf(session), async () => {
+    const { chatId, last } = await this.#order.run(keyOf(session), async () => {
       const args = { chatId: await this.#chatIdOf(session), messages: await drafts() };
       const saved =
         (await orIfAbsent(chats.call('message:save', args), null)) ?? (await this.#begin(chats, session, args));
-      return { chatId: args.chatId, through: saved.messages.at(-1)?.sequence ?? 0 };
+      return { chatId: args.chatId, last: saved.messages.at(-1)?.sequence ?? 0 };
     });
-    const messages = await allMessages(chats, { chatId });
-    return messages.filter(({ sequence }) => sequence <= through);
+    return through(await this.#read(session, chatId), last);
   }
 
-  /** Every message of the session that was saved before this was asked; none where there is no chat. */
-  async messages(session: Session): Promise<Message[]> {
+  /** What the session holds of all that was saved before this was asked; nothing where there is no chat. */
+  async transcript(session: Session): Promise<Transcript> {
     const chatId = await this.#order.run(keyOf(session), () => this.#chatIdOf(session));
-    return orIfAbsent(allMessages(this.#chatsOf(session), { chatId }), []);
+    return orIfAbsent(this.#read(session, chatId), EMPTY);
+  }
+
+  #read(session: Session, chatId: string): Promise<Transcript> {
+    return this.#kept.read(JSON.stringify([keyOf(session), chatId]), this.#chatsOf(session), chatId);
   }
 
   async #begin(

@@ -1,4 +1,5 @@
 import { assistantOf } from './agent-name.js';
+import { copied } from './content.js';
 import type { SquadMessage, SquadStorage } from './conversation-message.js';
 import { draftOf, type Saving } from './row.js';
 import { SessionChats, type SessionChatsOptions, type SquadChats } from './session-chats.js';
@@ -65,13 +66,13 @@ export class SquadChatStorage implements SquadStorage {
     maxHistorySize?: number,
   ): Promise<SquadMessage[]> {
     mustBeNames({ userId, sessionId, agentId });
-    const messages = await this.#sessions.messages({ userId, sessionId });
-    return trimmed(conversationOf(messages, await agentOf(agentId)), maxHistorySize);
+    const transcript = await this.#sessions.transcript({ userId, sessionId });
+    return copied(trimmed(conversationOf(transcript, await agentOf(agentId)), maxHistorySize));
   }
 
   async fetchAllChats(userId: string, sessionId: string): Promise<SquadMessage[]> {
     mustBeNames({ userId, sessionId });
-    return sessionOf(await this.#sessions.messages({ userId, sessionId }));
+    return copied(sessionOf(await this.#sessions.transcript({ userId, sessionId })));
   }
 
   /** Whether the new message has the role of the last one. */
@@ -106,11 +107,11 @@ export class SquadChatStorage implements SquadStorage {
       // Where the session fails first nobody waits for it.
       agent.catch(() => undefined);
       // Asked for at once: what is asked of the session from here on comes behind it.
-      const messages = await this.#sessions.save(place, async () => {
+      const transcript = await this.#sessions.save(place, async () => {
         const { assistantId } = await agent;
         return drafts.map((draft) => (draft.role === 'user' ? draft : { ...draft, assistantId }));
       });
-      return conversationOf(messages, await agent);
+      return copied(conversationOf(transcript, await agent));
     } catch (error) {
       if (drafts.some(({ role }) => role !== 'user')) this.#failures.set(key, failures + 1);
       throw error;

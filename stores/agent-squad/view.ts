@@ -1,9 +1,9 @@
-import type { Message } from '../../protocol/index.js';
 import { partsOf, prefixed } from './content.js';
 import type { SquadMessage } from './conversation-message.js';
 import { Exchanges } from './exchanges.js';
-import { foreignOf, heardBy, type ForeignMessage } from './foreign.js';
-import { rowOf, type SquadRow } from './row.js';
+import { heardBy, type ForeignMessage } from './foreign.js';
+import type { SquadRow } from './row.js';
+import type { Transcript } from './transcript.js';
 
 export interface Agent {
   readonly agentId: string;
@@ -14,20 +14,18 @@ export interface Agent {
  * One agent's conversation in a session. What others said stands where it was said, joined to a neighbour of its role, so
  * that roles still alternate; it goes with what is trimmed behind it.
  */
-export function conversationOf(messages: readonly Message[], { agentId, assistantId }: Agent): SquadMessage[] {
+export function conversationOf({ rows, foreign }: Transcript, { agentId, assistantId }: Agent): SquadMessage[] {
   const exchanges = new Exchanges();
-  for (const row of rowsOf(messages)) if (row.agentId === agentId) exchanges.add(row);
-  const isHeard = heardBy(assistantId, messages);
-  const foreign = foreignOf(messages).filter(
-    (message) => isHeard(message) && message.sequence > exchanges.trimmedThrough,
-  );
-  return joined(laidIn(exchanges.standing, foreign));
+  for (const row of rows) if (row.agentId === agentId) exchanges.add(row);
+  const isHeard = heardBy(assistantId, foreign);
+  const heard = foreign.filter((other) => other.sequence > exchanges.trimmedThrough && isHeard(other));
+  return joined(laidIn(exchanges.standing, heard.flatMap(worded)));
 }
 
 /** What all agents of a session, and everybody else in its chat, said and heard, in the order of saving. */
-export function sessionOf(messages: readonly Message[]): SquadMessage[] {
+export function sessionOf({ rows, foreign }: Transcript): SquadMessage[] {
   const byAgent = new Map<string, Exchanges>();
-  for (const row of rowsOf(messages)) {
+  for (const row of rows) {
     const exchanges = byAgent.get(row.agentId) ?? new Exchanges();
     exchanges.add(row);
     byAgent.set(row.agentId, exchanges);
@@ -35,7 +33,7 @@ export function sessionOf(messages: readonly Message[]): SquadMessage[] {
   const shown = [...byAgent].flatMap(([agentId, { standing, apart }]) =>
     [...standing, ...apart].map(({ sequence, message }) => ({ sequence, message: named(agentId, message) })),
   );
-  const others = foreignOf(messages).map(({ sequence, assistantId, message }) => ({
+  const others = foreign.flatMap(worded).map(({ sequence, assistantId, message }) => ({
     sequence,
     message: assistantId === null ? message : named(assistantId, message),
   }));
@@ -45,7 +43,13 @@ export function sessionOf(messages: readonly Message[]): SquadMessage[] {
 const named = (name: string, message: SquadMessage): SquadMessage =>
   message.role === 'assistant' ? { ...message, content: prefixed(name, message.content) } : message;
 
-const rowsOf = (messages: readonly Message[]): SquadRow[] => messages.flatMap((message) => rowOf(message) ?? []);
+/** One that says something in words. */
+type Worded = ForeignMessage & { readonly message: SquadMessage };
+
+const worded = (foreign: ForeignMessage): Worded[] => {
+  const { message } = foreign;
+  return message ? [{ ...foreign, message }] : [];
+};
 
 interface Laid {
   readonly isForeign: boolean;
@@ -53,7 +57,7 @@ interface Laid {
 }
 
 /** Both in one row. The agent's own keep their order, in which a question may stand behind one that was saved later. */
-function laidIn(standing: readonly SquadRow[], foreign: readonly ForeignMessage[]): Laid[] {
+function laidIn(standing: readonly SquadRow[], foreign: readonly Worded[]): Laid[] {
   const laid: Laid[] = [];
   let next = 0;
   const layForeign = (before: number): void => {

@@ -1,6 +1,7 @@
 import * as z from 'zod';
-import { id, jsonObject, type Json, type Message, type SavedMessage } from '../../protocol/index.js';
-import { shownText, wordsOf } from '../shown-text.js';
+import { id, jsonObject, type Message, type SavedMessage } from '../../protocol/index.js';
+import { keptForm, withForm } from '../kept-form.js';
+import { isSaid, shownText, wordsOf } from '../shown-text.js';
 import { namedRole, roleOf, speakerOf } from '../speaker.js';
 import type { HistoryMessage } from './base-chat-history.js';
 import { branch, type Branch, type Placed } from './branch.js';
@@ -39,8 +40,7 @@ export function draftOf(
     ...speakerOf(role, assistantId),
     type: 'text',
     props: { content: textOf(content) },
-    // Plain JSON by its making; the type of what zod gives is wider.
-    metadata: { ...namedRole(role), atomic: stored as unknown as Json },
+    metadata: withForm(namedRole(role), 'atomic', stored),
   };
 }
 
@@ -54,6 +54,7 @@ export function readRows(messages: readonly Message[], schemas: Schemas): Row[] 
   for (const message of messages) {
     if (message.state !== 'closed') continue;
     const stored = storedOf(message);
+    if (!stored && !isSaid(message)) continue;
     if (stored) turnId = stored.turnId;
     else if (message.requestId !== null) turnId = message.requestId;
     else if (message.role === 'user' || turnId === null) turnId = message.messageId;
@@ -70,11 +71,9 @@ export function readRows(messages: readonly Message[], schemas: Schemas): Row[] 
   return rows;
 }
 
-/** Null for what others wrote. Whoever may only talk, and so writes as a user, gets no other role by what they write here. */
-function storedOf({ role, metadata }: Message): StoredForm | null {
-  const form = storedForm.safeParse(metadata?.['atomic']);
-  return form.success && (form.data.role === 'user') === (role === 'user') ? form.data : null;
-}
+/** Null for what others wrote. */
+const storedOf = (message: Message): StoredForm | null =>
+  storedForm.safeParse(keptForm(message, 'atomic')).data ?? null;
 
 function contentOf(message: Message, stored: StoredForm | null, schemas: Schemas): SchemaInstance {
   const shown = shownText(message);

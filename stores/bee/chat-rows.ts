@@ -41,7 +41,7 @@ export class ChatRows<M extends BeeMessage> {
       this.#highest = Math.max(this.#highest, stored.sequence);
       if (stored.state !== 'closed') return [];
       const row = byId.get(stored.messageId);
-      return row?.stored && isUnchanged(row.stored, stored) ? [row] : [storedRow(this.messages, stored)];
+      return row?.stored && isUnchanged(row.stored, stored) ? row : (storedRow(this.messages, stored) ?? []);
     });
     return inOrder(rows);
   }

@@ -21,7 +21,7 @@ export interface MirrorPorts<M extends BeeMessage> {
   readonly messages: Messages<M>;
   readonly newId: () => string;
   readonly chat: () => Promise<MemoryChat>;
-  /** Stands in `metadata.bee` of each message that is added. */
+  /** Stands in what is kept of each message that is added. */
   readonly mark: JsonObject;
   /** What of the rows that were read is in the memory. */
   readonly window: (rows: readonly Row<M>[], shown: readonly Row<M>[]) => Window<M> | Promise<Window<M>>;

@@ -7,8 +7,8 @@ import {
   type Message,
   type SavedMessage,
 } from '../../protocol/index.js';
-import { keptForm } from '../kept-form.js';
-import { withOneText } from '../shown-text.js';
+import { keptForm, withForm } from '../kept-form.js';
+import { isSaid, withOneText, wordsOf } from '../shown-text.js';
 import { namedRole, roleOf, speakerOf } from '../speaker.js';
 import type { BeeFramework, BeeMessage, PlainMessage } from './framework.js';
 import { isPosition, positionOf } from './position.js';
@@ -21,7 +21,7 @@ export type Messages<M extends BeeMessage> = Pick<BeeFramework<M, object, never>
 export interface Row<M extends BeeMessage> {
   messageId: string;
   message: M;
-  /** What is, or will be, in `metadata.bee`, without the position. */
+  /** What is, or will be, in its metadata, without the position. */
   bee: JsonObject;
   /** Where it stands; null until it is stored. */
   position: string | null;
@@ -48,8 +48,11 @@ export function newRow<M extends BeeMessage>(messages: Messages<M>, message: M, 
   };
 }
 
-export function storedRow<M extends BeeMessage>(messages: Messages<M>, stored: Message): Row<M> {
-  const bee = keptForm(stored, 'bee') ?? {};
+/** Null for what others did and did not say. */
+export function storedRow<M extends BeeMessage>(messages: Messages<M>, stored: Message): Row<M> | null {
+  const kept = keptForm(stored, 'bee');
+  if (!kept && !isSaid(stored)) return null;
+  const bee = kept ?? {};
   const position = bee['position'];
   return {
     messageId: stored.messageId,
@@ -90,10 +93,7 @@ export function draftOf<M extends BeeMessage>(
     ...speakerOf(role, assistantId),
     type: 'text',
     props: { content: text },
-    metadata: {
-      ...namedRole(role),
-      bee: { ...row.bee, ...(position === null ? {} : { position }) },
-    },
+    metadata: withForm(namedRole(role), 'bee', { ...row.bee, ...(position === null ? {} : { position }) }),
     ...createdAt(isJsonObject(meta) ? (meta['createdAt'] ?? null) : null),
   };
 }
@@ -118,14 +118,14 @@ const beeOf = ({ role, id, parts, meta }: PlainMessage): JsonObject => ({
 function messageOf<M extends BeeMessage>(messages: Messages<M>, bee: JsonObject, stored: Message): M {
   if (typeof bee['role'] === 'string') {
     try {
-      return messages.messageFrom(plainFrom(bee, bee['role'], textOf(stored)));
+      return messages.messageFrom(plainFrom(bee, bee['role'], wordsOf(stored)));
     } catch {
       // Somebody else wrote what stands there. The message is read as any other one.
     }
   }
   // Of the other roles only this one needs nothing beside its text.
   const role = roleOf(stored) === 'system' ? 'system' : stored.role;
-  return messages.messageFrom({ role, text: textOf(stored), meta: { createdAt: new Date(stored.createdAt) } });
+  return messages.messageFrom({ role, text: wordsOf(stored), meta: { createdAt: new Date(stored.createdAt) } });
 }
 
 /** @throws {Error} for what `beeOf` did not write */
@@ -154,8 +154,3 @@ function withText(parts: readonly unknown[], text: string): unknown[] {
 
 const isTextPart = (part: unknown): part is { readonly text: string } =>
   isJsonObject(part) && part['type'] === 'text' && typeof part['text'] === 'string';
-
-function textOf({ props }: Message): string {
-  for (const text of [props['content'], props['text']]) if (typeof text === 'string') return text;
-  return JSON.stringify(props);
-}

@@ -3,7 +3,7 @@ import type { Window } from './mirror.js';
 import type { Part } from './stored-memory.js';
 import type { Rows } from './rule.js';
 
-/** Stands in `metadata.bee` of a summary: nothing else in its chat is one. */
+/** Stands in what is kept of a summary: nothing else in its chat is one. */
 export const SUMMARY = { summary: true } as const;
 
 /** What makes the one message of a SummarizeMemory. */

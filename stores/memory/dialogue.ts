@@ -1,5 +1,6 @@
 import type { Message } from '../../protocol/index.js';
 import { roleOf } from '../speaker.js';
+import { Calls } from './calls.js';
 
 /** What a policy has to know of a message, whoever's message it is. */
 export interface Reading<M> {
@@ -28,27 +29,29 @@ export const chatReading: Reading<Message> = {
  * Nothing is added, and what stays keeps its order.
  */
 export function whole<M>(messages: readonly M[], reading: Reading<M>): M[] {
-  // To leave a message out may take another its half: again, until all that is left fits.
-  for (let left = [...messages]; ;) {
-    const fitting = fittingOf(left, reading);
-    if (fitting.length === left.length) return left;
-    left = fitting;
+  const calls = new Calls();
+  for (const [index, message] of messages.entries()) calls.add(index, reading.calls(message), reading.results(message));
+  const leftOut = new Set<number>();
+  const isLeftOut = (index: number): boolean => leftOut.has(index);
+  // To leave a message out may take another its half: the calls of each are looked at again.
+  const due: number[] = [];
+  const leaveOut = (index: number): void => {
+    if (isLeftOut(index) || reading.role(messages[index] as M) === 'system') return;
+    leftOut.add(index);
+    due.push(index);
+  };
+  let start = 0;
+  const beginWithQuestion = (): void => {
+    const isQuestion = (index: number): boolean => !isLeftOut(index) && reading.role(messages[index] as M) === 'user';
+    while (start < messages.length && !isQuestion(start)) leaveOut(start++);
+  };
+  beginWithQuestion();
+  for (const half of calls.halves(isLeftOut)) leaveOut(half);
+  for (let index = due.pop(); index !== undefined; index = due.pop()) {
+    const message = messages[index] as M;
+    for (const half of calls.halves(isLeftOut, [...reading.calls(message), ...reading.results(message)]))
+      leaveOut(half);
+    beginWithQuestion();
   }
-}
-
-function fittingOf<M>(messages: readonly M[], reading: Reading<M>): M[] {
-  const question = messages.findIndex((message) => reading.role(message) === 'user');
-  const askedAt = new Map<string, number>();
-  const givenAt = new Map<string, number>();
-  for (const [index, message] of messages.entries()) {
-    for (const id of reading.calls(message)) if (!askedAt.has(id)) askedAt.set(id, index);
-    for (const id of reading.results(message)) givenAt.set(id, index);
-  }
-  return messages.filter((message, index) => {
-    if (reading.role(message) === 'system') return true;
-    if (question === -1 || index < question) return false;
-    const isAsked = (id: string): boolean => (askedAt.get(id) ?? Infinity) < index;
-    const isGiven = (id: string): boolean => (givenAt.get(id) ?? -1) > index;
-    return reading.results(message).every(isAsked) && reading.calls(message).every(isGiven);
-  });
+  return messages.filter((_message, index) => !isLeftOut(index));
 }

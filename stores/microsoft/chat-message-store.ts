@@ -132,7 +132,7 @@ export class ChatMessageStore {
     const reduced = await reducer.reduce(listed.map(({ message }) => message));
     const own = new Set(listed.map(({ message }) => message));
     const read = reduced.map((message) => (own.has(message) ? message : readMessage(message, ArgumentException)));
-    for (const [row, standing] of standingsOf(listed, read)) await chat.stand(row, standing);
+    await chat.stand(listed, standingsOf(listed, read));
   }
 
   async #inOrder<T>(work: (chat: MessageChat) => Promise<T>): Promise<T> {

@@ -16,7 +16,9 @@ export class MemoryChatMessageStore {
     this.#messages = [...(result.data.messages ?? [])];
   }
 
+  /** @throws {ValueError} what is no list of messages; nothing is added */
   async addMessages(messages: readonly ChatMessage[]): Promise<void> {
+    if (!Array.isArray(messages)) throw new ValueError('messages: expected a sequence.');
     this.#messages.push(...messages.map((message) => readMessage(message, ValueError)));
   }
 

@@ -1,4 +1,4 @@
-import { ChatError, id, type ChatCommands, type Message } from '../../protocol/index.js';
+import { ChatError, id, type ChatCommands, type JsonObject, type Message } from '../../protocol/index.js';
 import { orIfAbsent } from '../absent.js';
 import { chatIdOf } from '../chat-id.js';
 import { deleteMessages } from '../deletion.js';
@@ -8,11 +8,13 @@ import { idOf, type ChatMessage } from './chat-message.js';
 import {
   bodyOf,
   draftOf,
+  hasLeft,
   isForeign,
   isKept,
   messageOf,
   ownIdOf,
   standingOf,
+  withLeft,
   withMessage,
   withStanding,
   type Standing,
@@ -71,7 +73,7 @@ export class MessageChat {
     for (let asked = count; ; asked *= 2) {
       const rows = await orIfAbsent(newestMessages(this.#chats, { chatId }, asked), []);
       const listed = listedOf(rows.filter(isClosed));
-      if (listed.length >= count || rows.length < asked) return listed;
+      if (listed.length >= count || rows.length < asked || rows.some(hasLeft)) return listed;
     }
   }
 
@@ -130,9 +132,23 @@ export class MessageChat {
     if (message && !isKept(row, message)) await this.replace(row, message);
   }
 
-  /** What stands in the place of a message from now on. @throws {ChatError} */
-  async stand(row: Message, standing: Standing): Promise<void> {
-    await this.#chats.call('message:update', { messageId: row.messageId, metadata: withStanding(row, standing) });
+  /**
+   * What stands in the place of messages of the list from now on. Those in front that leave it do so last and all at once:
+   * until then nothing that stands for them is missing.
+   *
+   * @throws {ChatError}
+   */
+  async stand(listed: readonly Listed[], standings: ReadonlyMap<Message, Standing>): Promise<void> {
+    const leaves = (row: Message): boolean => standings.get(row)?.length === 0;
+    const stays = listed.findIndex(({ row }) => !leaves(row));
+    const inFront = new Set((stays === -1 ? listed : listed.slice(0, stays)).map(({ row }) => row));
+    for (const [row, standing] of standings) if (!inFront.has(row)) await this.#mark(row, withStanding(row, standing));
+    const last = [...inFront].at(-1);
+    if (last) await this.#mark(last, withLeft(last));
+  }
+
+  async #mark({ messageId }: Message, metadata: JsonObject): Promise<void> {
+    await this.#chats.call('message:update', { messageId, metadata });
   }
 
   /** Deletes messages of the chat. @throws {ChatError} */
@@ -162,6 +178,8 @@ export class MessageChat {
 const isClosed = ({ state }: Message): boolean => state === 'closed';
 
 const listedOf = (rows: readonly Message[]): Listed[] =>
-  rows.flatMap((row) =>
-    standingOf(row).map((placed) => ({ row, message: placed ?? messageOf(row), isOwn: placed === null })),
-  );
+  rows
+    .slice(rows.findLastIndex(hasLeft) + 1)
+    .flatMap((row) =>
+      standingOf(row).map((placed) => ({ row, message: placed ?? messageOf(row), isOwn: placed === null })),
+    );

@@ -1,47 +1,30 @@
 import * as z from 'zod';
-import {
-  canonicalJson,
-  cleanJson,
-  type Json,
-  type JsonObject,
-  type Message,
-  type SavedMessage,
-} from '../../protocol/index.js';
-import { wordsOf } from '../shown-text.js';
+import { canonicalJson, type Json, type JsonObject, type Message, type SavedMessage } from '../../protocol/index.js';
+import { keptForm, withForm } from '../kept-form.js';
+import { isSaid, wordsOf } from '../shown-text.js';
 import { namedRole, roleOf, speakerOf } from '../speaker.js';
 import { chatMessage, idOf, shownText, textMessage, withText, type ChatMessage } from './chat-message.js';
 
-/** More than one message stands for by any reducer; a forged list costs no more. */
-const MAX_STANDING = 100;
-
 /**
  * What a message of a chat keeps of the framework's. In its place in the list stands it alone, unless a reducer wants it
- * otherwise: then `list`, where null is the message itself.
+ * otherwise: then `list`, where null is the message itself. One that has `left` the list has done so with all before it.
  */
 const storedForm = z.object({
   message: chatMessage.optional(),
-  list: z.array(chatMessage.nullable()).max(MAX_STANDING).optional(),
+  list: z.array(chatMessage.nullable()).optional(),
+  left: z.literal(true).optional(),
 });
 export type Standing = readonly (ChatMessage | null)[];
 
 const ALONE: Standing = [null];
 
-/** Whether somebody who may only talk in the chat can have written it, metadata and all: the input of a turn. */
-export const isTalkers = ({ role, requestId }: Pick<Message, 'role' | 'requestId'>): boolean =>
-  role === 'user' && requestId !== null;
+type StoredForm = z.infer<typeof storedForm>;
 
-function storedOf(row: Message): z.infer<typeof storedForm> {
-  const form = storedForm.safeParse(row.metadata?.['microsoft']);
-  if (!form.success) return {};
-  const { message, list } = form.data;
-  if (!isTalkers(row)) return form.data;
-  // Such a one speaks as a user and as nobody else.
-  const isTheirs = (one: ChatMessage | null): boolean => one === null || one.role === 'user';
-  return {
-    ...(message && isTheirs(message) ? { message } : {}),
-    ...(list ? { list: list.filter(isTheirs) } : {}),
-  };
-}
+const storedOf = (row: Message): StoredForm => storedForm.safeParse(keptForm(row, 'microsoft')).data ?? {};
+
+/** Messages of the framework are JSON by their making (`readMessage`), which their type cannot say. */
+const withStored = (metadata: JsonObject | null, form: StoredForm): JsonObject =>
+  withForm(metadata, 'microsoft', form as unknown as JsonObject);
 
 /** A message to save. */
 export function draftOf(
@@ -53,33 +36,33 @@ export function draftOf(
 }
 
 /** What of a message changes with it. */
-export const bodyOf = (
-  message: ChatMessage,
-): Pick<SavedMessage, 'type' | 'props'> & { metadata: SavedMessage['metadata'] } => ({
+export const bodyOf = (message: ChatMessage): Pick<Message, 'type' | 'props' | 'metadata'> => ({
   type: 'text',
   props: { content: shownText(message) },
-  metadata: {
-    ...namedRole(message.role),
-    // Made of JSON by `readMessage`, which its type cannot say.
-    microsoft: { message: message as unknown as Json },
-  },
+  metadata: withStored(namedRole(message.role), { message }),
 });
 
 /** The metadata that give a message another standing, whatever else stands in them. */
-export const withStanding = (row: Message, list: Standing): SavedMessage['metadata'] =>
-  metadataOf({ ...row.metadata, microsoft: { ...storedOf(row), list } });
+export const withStanding = (row: Message, list: Standing): JsonObject =>
+  withStored(row.metadata, { ...storedOf(row), list: [...list] });
+
+/** The metadata that take it out of the list, with all that stands before it. */
+export const withLeft = (row: Message): JsonObject => withStored(row.metadata, { ...storedOf(row), left: true });
+
+/** Whether the list begins behind it. */
+export const hasLeft = (row: Message): boolean => storedOf(row).left ?? false;
 
 /** The metadata that put another message in the place of one: with its standing, and what others keep there. */
-export function withMessage(row: Message, message: ChatMessage): SavedMessage['metadata'] {
+export function withMessage(row: Message, message: ChatMessage): JsonObject {
   const { role: _role, ...others } = row.metadata ?? {};
-  return metadataOf({ ...others, ...bodyOf(message).metadata, microsoft: { ...storedOf(row), message } });
+  return withStored({ ...others, ...namedRole(message.role) }, { ...storedOf(row), message });
 }
 
-/** It is JSON by its parts, which their types cannot say. */
-const metadataOf = (metadata: object): SavedMessage['metadata'] => cleanJson(metadata) as JsonObject;
-
-/** What stands in the list for a message of the chat: its own first, as null. */
-export const standingOf = (row: Message): Standing => storedOf(row).list ?? ALONE;
+/** What stands in the list for a message of the chat, itself as null. For what others did and did not say, nothing. */
+export function standingOf(row: Message): Standing {
+  const { message, list } = storedOf(row);
+  return list ?? (message || isSaid(row) ? ALONE : []);
+}
 
 /** Whether the framework wrote it. */
 export const isOwn = (row: Message): boolean => storedOf(row).message !== undefined;

@@ -183,12 +183,13 @@ export class ThreadChatMessageStore {
     if (max === null || (await chat.end(max + 1)).length <= max) return;
     const listed = await chat.list();
     const newest = Math.max(0, listed.findLastIndex(beginsList));
-    const stays = new Set(listed.slice(Math.min(surplus(listed, max, beginsList), newest)).map(({ row }) => row));
-    const leave = [...new Set(listed.map(({ row }) => row))].filter((row) => !stays.has(row));
-    const own = new Set(leave.filter(isOwn));
-    await chat.delete([...own]);
+    const cut = Math.min(surplus(listed, max, beginsList), newest);
+    const stays = new Set(listed.slice(cut).map(({ row }) => row));
+    const leave = listed.slice(0, cut).filter(({ row }) => !stays.has(row));
+    await chat.delete(leave.map(({ row }) => row).filter(isOwn));
     // They would come back into the room that the others have left.
-    for (const row of leave) if (!own.has(row)) await chat.stand(row, []);
+    const others = leave.filter(({ row }) => !isOwn(row));
+    await chat.stand(others, new Map(others.map(({ row }) => [row, []])));
   }
 
   async #inOrder<T>(work: (chat: MessageChat) => Promise<T>): Promise<T> {

@@ -75,14 +75,14 @@ export async function postgresAbsence(): Promise<string | null> {
   }
 }
 
-export async function oldPostgres(): Promise<OldDatabase> {
+export async function oldPostgres(encoding = 'UTF8'): Promise<OldDatabase> {
   const name = `turnstream_import_${randomBytes(6).toString('hex')}`;
   const asAdministrator = async (statement: string): Promise<void> => {
     const administrator = new pg.Client({ connectionString: POSTGRES });
     await administrator.connect();
     await administrator.query(statement).finally(() => administrator.end());
   };
-  await asAdministrator(`CREATE DATABASE ${name}`);
+  await asAdministrator(`CREATE DATABASE ${name} ENCODING '${encoding}' LOCALE 'C' TEMPLATE template0`);
   onTestFinished(() => asAdministrator(`DROP DATABASE ${name} WITH (FORCE)`));
   const url = new URL(POSTGRES);
   url.pathname = `/${name}`;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createChatClient } from '../../client/index.js';
+import type { ChatCommands } from '../../protocol/index.js';
 import { chatIdOf } from '../../stores/chat-id.js';
 import {
   IndexError,
@@ -74,6 +75,38 @@ describe.each(HOSTS)('ThreadChatMessageStore (Python), %s', (host) => {
     expect(texts(await wide.listMessages())).toEqual(['q3', '', '', 'a3']);
     for (let index = 0; index < 5; index++) await store.append(user(`u${index}`));
     expect(texts(await wide.listMessages())).toEqual(['u2', 'u3', 'u4']);
+  });
+
+  test('what others wrote leaves the list in one command, however much of it, and stays away', async () => {
+    const { chats, thread } = await scene(host);
+    const { chatId, say, rows } = await thread();
+    for (let index = 0; index < 20; index++) await say('user', `of a person ${index}`);
+    const thought = { role: 'assistant' as const, type: 'thinking', props: { content: 'said to nobody' } };
+    await chats.call('message:save', { chatId, messages: [thought] });
+    const called: string[] = [];
+    const counted: ChatCommands = {
+      call(name, args) {
+        called.push(name);
+        return chats.call(name, args);
+      },
+    };
+    const store = new ThreadChatMessageStore({ chats: counted, threadId: chatId, keyPrefix: '', maxMessages: 3 });
+    await store.addMessages([user('q1'), answer('a1')]);
+    expect(called.filter((name) => name === 'message:update' || name === 'message:delete')).toEqual(['message:update']);
+    const wide = new ThreadChatMessageStore({ chats, threadId: chatId, keyPrefix: '' });
+    expect(texts(await wide.listMessages())).toEqual(['of a person 19', 'q1', 'a1']);
+    expect(await rows()).toHaveLength(23);
+    called.length = 0;
+    await store.addMessages([user('q2'), answer('a2')]);
+    // The mark of the next one that leaves, and the exchange.
+    expect(called.filter((name) => name === 'message:update' || name === 'message:delete').sort()).toEqual([
+      'message:delete',
+      'message:update',
+    ]);
+    expect(texts(await wide.listMessages())).toEqual(['q2', 'a2']);
+    // What is left of the list is short: what has left it does not come back into its room.
+    await wide.remove((await wide.listMessages())[1]!);
+    expect(texts(await store.listMessages())).toEqual(['q2']);
   });
 
   test('Microsoft 5c.11, 12: what a thread begins with is pushed once, and only where it has nothing', async () => {

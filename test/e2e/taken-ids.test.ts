@@ -3,22 +3,22 @@ import type { Result } from '../../protocol/index.js';
 import { Agent } from '../harness/agent.js';
 import { expectConsistent } from '../harness/consistent.js';
 import { uid } from '../harness/peer.js';
-import { lockStore } from '../harness/lock.js';
 import { Person } from '../harness/person.js';
 import { startServer } from '../harness/server.js';
+import { storeBeside } from '../harness/store-beside.js';
 import { until } from '../harness/until.js';
 
 async function scene() {
   const server = await startServer();
   const person = await new Person(server.url).open();
   const agent = await new Agent(server.url, ['bot']).join();
-  const begin = async () => {
-    const chatId = await person.createChat({ assistantId: 'bot' });
-    await person.follow(chatId);
+  const begin = async (held?: string) => {
+    const chatId = held ?? (await person.createChat({ assistantId: 'bot' }));
+    if (held === undefined) await person.follow(chatId);
     const { turn } = await person.start(chatId, 'go');
     return { chatId, run: await agent.run(turn.requestId) };
   };
-  return { server, person, begin };
+  return { server, person, agent, begin };
 }
 
 describe('write 2', () => {
@@ -49,11 +49,52 @@ describe('write 2', () => {
     expect(steps.map(({ type }) => type)).toEqual(['tool']);
   });
 
+  it('DAT-4: the id of a message that the chat has hides it until the end, from everybody alike', async () => {
+    const { server, person, begin } = await scene();
+    const { chatId, run } = await begin();
+    const messageId = uid('m');
+    await run.push({ op: 'send', messageId, type: 'text', props: { content: 'first' } });
+    await run.close();
+    await person.ended(chatId, run.requestId);
+    const again = await begin(chatId);
+    await again.run.push({ op: 'send', messageId, type: 'text', props: { content: 'second' } });
+    const contents = async () => {
+      const history = await expectConsistent(server.url, chatId, [person]);
+      return history.map(({ props }) => props['content']);
+    };
+    expect(await contents()).toEqual(['go', 'go', 'second']);
+    const { messages } = await person.do<Result<'message:list'>>('message:list', { chatId, limit: 1, before: 3 });
+    expect(messages.map(({ sequence }) => sequence)).toEqual([1]);
+    await again.run.push({ op: 'append', messageId, text: ' answer' });
+    await again.run.close();
+    await person.ended(chatId, again.run.requestId);
+    expect(await contents()).toEqual(['go', 'first', 'go', 'second answer']);
+    const events = person.chats.get(chatId)?.events ?? [];
+    const told = events.map(({ type, requestId }) => (requestId === run.requestId ? type : null));
+    expect(told.findLast(Boolean), 'TRN-6: no event of the first attempt after its end').toBe('turn.ended');
+  });
+
+  it('AGT-2: the id of a message that another turn is writing, or that was asked, is refused', async () => {
+    const { person, agent, begin } = await scene();
+    const { chatId, run } = await begin();
+    const messageId = uid('m');
+    await run.push({ op: 'send', messageId, type: 'text', props: { content: 'first' } });
+    const { turn } = await person.start(chatId, 'go', { onBusy: 'parallel' });
+    const other = await agent.run(turn.requestId);
+    for (const id of [messageId, other.assignment?.input[0]?.messageId])
+      expect(
+        await agent.refused('turn:push', {
+          ...{ ...other.frame, seq: 1 },
+          ops: [{ op: 'send', messageId: id, type: 'text', props: { content: 'second' } }],
+        }),
+      ).toMatchObject({ code: 'bad_request', details: { index: 0, path: 'messageId' } });
+  });
+
   it('CMD-4: what people edit and delete while it is under way is stored with it', async () => {
     const { server, person, begin } = await scene();
     const { chatId, run } = await begin();
     const [edited, deleted] = [await run.send('draft'), await run.send('secret')];
-    const lock = lockStore(server.dataDir);
+    const lock = await storeBeside(server.dataDir).lock();
     const closed = run.close();
     await until(
       () => person.chats.get(chatId)?.messages.every(({ state }) => state === 'closed'),
@@ -61,7 +102,7 @@ describe('write 2', () => {
     );
     await person.do('message:update', { messageId: edited, props: { content: 'final' } });
     await person.do('message:delete', { chatId, messageIds: [deleted] });
-    lock.release();
+    await lock.release();
     await closed;
     await person.ended(chatId, run.requestId);
     const history = await expectConsistent(server.url, chatId, [person]);

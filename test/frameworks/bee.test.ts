@@ -225,6 +225,21 @@ describe.each(EVERYWHERE)('bee: memories of $generation, $host', (where) => {
     expect(memory.stats()).toEqual({ tokensUsed: 0, maxTokens: 10, messagesCount: 0, isDirty: false });
   });
 
+  test('3a, 3c.9 token: without a maximum it is that of the generation, asked for at the first add; guesses are a quarter of the letters', async () => {
+    const { memories, user } = await stage(where);
+    const llm = stubModel();
+    const memory = await memories.TokenMemory.open({ key: 't', llm, handlers: { tokenize: async () => 4 } });
+    for (const text of ['aaaa', 'bbbb', 'cccc', 'dddd', 'eeee']) await memory.add(user(text));
+    if (where.generation === 'bee-agent-framework') {
+      // Three quarters of what the model takes, which is 20: three messages of four letters.
+      expect(memory.stats()).toEqual({ tokensUsed: 12, maxTokens: 15, messagesCount: 3, isDirty: false });
+      return expectHolds(memory, ['cccc', 'dddd', 'eeee']);
+    }
+    // A role and a text of four letters each are two; counted at a quarter of the maximum only.
+    expect(memory.stats()).toEqual({ tokensUsed: 10, maxTokens: 128_000, messagesCount: 5, isDirty: true });
+    return expectHolds(memory, ['aaaa', 'bbbb', 'cccc', 'dddd', 'eeee']);
+  });
+
   test('3a token: what cannot fit is a fatal error, a wrong selector too; nothing is changed', async () => {
     const { memories, user } = await stage(where);
     let chosen: (messages: any[]) => any = (messages) => messages[0];

@@ -120,7 +120,11 @@ export async function listChats(database: Database, filter: ChatFilter): Promise
   const { page, pageSize } = filter;
   const { where, args } = conditionsOf(filter, database.dialect);
   const direction = filter.order === 'asc' ? 'ASC' : 'DESC';
-  const order = `${TIME_COLUMNS[filter.orderBy ?? 'lastMessageAt']} ${direction}, chat_id ${direction}`;
+  const time = TIME_COLUMNS[filter.orderBy ?? 'lastMessageAt'];
+  // One tenant, which comes first in each index: PostgreSQL does not see that IS NULL makes it one, and would sort what it
+  // could read in order. Several scopes are several look-ups, and sorted anyway.
+  const columns = filter.anyOf.length === 1 ? ['tenant_id', time, 'chat_id'] : [time, 'chat_id'];
+  const order = columns.map((column) => `${column} ${direction}`).join(', ');
   return database.read(async (_client, select) => {
     const rows = await select<ChatRow>(
       `SELECT ${CHAT_COLUMNS} FROM agent_chat WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`,

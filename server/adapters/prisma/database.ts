@@ -3,7 +3,7 @@ import type { Connections } from './connections.js';
 import type { Dialect } from './dialect.js';
 import type { Prisma, PrismaClient } from './generated/sqlite/client.js';
 import { Lanes } from './lanes.js';
-import type { Fencing } from './leases.js';
+import type { Fencing } from './fencing.js';
 import type { DatabaseClaim } from './postgresql/claim.js';
 import type { Sql, SqlValue } from './sql.js';
 import { storageError } from './storage-error.js';

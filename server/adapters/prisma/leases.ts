@@ -1,7 +1,5 @@
-import { type Fences, FencedOut } from '../../ports/fence.js';
 import type { Database } from './database.js';
 import { timeIn } from './dialect.js';
-import type { SqlRow } from './sql.js';
 
 const TAKE =
   'INSERT INTO agent_lease (chat_id, fence, node_id, taken_at) VALUES (?, 1, ?, ?) ON CONFLICT (chat_id) DO UPDATE ' +
@@ -24,20 +22,4 @@ export function fencesOf(database: Database, chatIds: readonly string[]): Promis
     }
     return fences;
   });
-}
-
-/** The row stays as it is until the transaction that looks is over: whoever takes the chat waits for that. */
-const HELD = 'SELECT fence FROM agent_lease WHERE chat_id = ? FOR SHARE';
-
-/** The check in every write of a chat. */
-export class Fencing {
-  constructor(private readonly fences: Fences) {}
-
-  /** @throws {FencedOut} */
-  async mustHold(chatId: string, query: (sql: string, args: string[]) => Promise<SqlRow[]>): Promise<void> {
-    const held = this.fences.of(chatId);
-    if (held === null) throw new FencedOut(chatId);
-    const [row] = await query(HELD, [chatId]);
-    if (row?.['fence'] !== held) throw new FencedOut(chatId);
-  }
 }

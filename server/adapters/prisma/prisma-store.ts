@@ -15,7 +15,7 @@ import type {
 } from '../../ports/store.js';
 import * as chats from './chats.js';
 import { Database, type TransactionKind } from './database.js';
-import { Fencing } from './leases.js';
+import { Fencing } from './fencing.js';
 import * as leases from './leases.js';
 import * as messages from './messages.js';
 import type { DatabaseClaim } from './postgresql/claim.js';
@@ -116,8 +116,8 @@ export class PrismaStore implements Store {
   listTurns(chatId: string, query: TurnQuery) {
     return turns.listTurns(this.#database, chatId, query);
   }
-  queuedTurns() {
-    return turns.queuedTurns(this.#database);
+  queuedTurns(chatId?: string) {
+    return turns.queuedTurns(this.#database, chatId);
   }
   chatOfRequest(requestId: string) {
     return turns.chatOfRequest(this.#database, requestId);

@@ -22,7 +22,7 @@ export interface Sql {
 
 /** Where write transactions run, as many at once as `writers` of the connections says: whoever calls it sees to that. */
 export interface TransactionRunner {
-  /** Commits when `work` resolves, rolls back when it rejects. */
+  /** Commits when `work` resolves, rolls back when it rejects. It may be called again where the database undid it. */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }

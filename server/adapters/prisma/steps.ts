@@ -27,18 +27,19 @@ export async function saveSteps(database: Database, steps: readonly StepRecord[]
 
 /**
  * Of those who take a request id at once, one after the other looks whether it is free: its rows stand in two tables, so
- * that no unique key says it.
+ * that no unique key says it. In one order, whatever that of the rows: two never wait for each other.
  */
-export async function lockRequest(sql: Sql, requestId: string): Promise<void> {
+export async function lockRequests(sql: Sql, requestIds: readonly string[]): Promise<void> {
   const { lockText } = sql.dialect;
-  if (lockText !== null) await sql.query(lockText, [requestId]);
+  if (lockText === null) return;
+  await sql.each([...new Set(requestIds)].sort(), (requestId) => sql.query(lockText, [requestId]));
 }
 
 /** A request is of one chat, also where two of them save at once. @throws {ChatError} conflict */
 async function mustBeOfOneChat(sql: Sql, steps: readonly StepRecord[]): Promise<void> {
   const chats = new Map(steps.map(({ step }) => [step.requestId, step.chatId]));
+  await lockRequests(sql, [...chats.keys()]);
   for (const [requestId, chatId] of chats) {
-    await lockRequest(sql, requestId);
     const others = await sql.query(
       'SELECT id FROM agent_turn WHERE request_id = ? AND chat_id <> ? ' +
         'UNION ALL SELECT id FROM agent_step WHERE request_id = ? AND chat_id <> ? LIMIT 1',

@@ -3,7 +3,7 @@ import type { TurnWrite } from '../../ports/store.js';
 import { activityOf, raiseActivity } from './activity.js';
 import type { Database } from './database.js';
 import type { Sql } from './sql.js';
-import { lockRequest } from './steps.js';
+import { lockRequests } from './steps.js';
 import { faultOf } from './storage-error.js';
 import * as tables from './tables.js';
 
@@ -15,6 +15,10 @@ export async function writeTurns(database: Database, batch: readonly TurnWrite[]
   if (batch.length === 0) return;
   const chatIds = batch.map(({ record }) => record.turn.chatId);
   await database.transaction(chatIds, async (sql) => {
+    await lockRequests(
+      sql,
+      batch.map(({ record }) => record.turn.requestId),
+    );
     for (const write of batch) {
       const stored = await readStored(sql, write.record.turn);
       const chat = write.kind === 'begin' ? admitBegin(write, stored) : admitEnd(write, stored);
@@ -39,20 +43,17 @@ interface Stored {
 }
 
 const READ_TURN = 'SELECT chat_id, created_by, fingerprint, attempt, status FROM agent_turn WHERE request_id = ?';
-/** Only for a turn that is new: its own steps come with its end. */
 const READ_STEP = 'SELECT id FROM agent_step WHERE request_id = ? LIMIT 1';
 const READ_CHAT = 'SELECT deleted_at, team_id, tenant_id FROM agent_chat WHERE chat_id = ?';
 
 async function readStored(sql: Sql, { requestId, chatId }: Turn): Promise<Stored> {
-  let [turn] = await sql.query(READ_TURN, [requestId]);
-  if (!turn) {
-    await lockRequest(sql, requestId);
-    [turn] = await sql.query(READ_TURN, [requestId]);
-  }
-  const [chat] = await sql.query(READ_CHAT, [chatId]);
-  const hasSteps = turn === undefined && (await sql.query(READ_STEP, [requestId])).length > 0;
+  const [[turn], [chat], steps] = await Promise.all([
+    sql.query(READ_TURN, [requestId]),
+    sql.query(READ_CHAT, [chatId]),
+    sql.query(READ_STEP, [requestId]),
+  ]);
   return {
-    hasSteps,
+    hasSteps: steps.length > 0,
     turn: turn
       ? {
           chatId: turn.chat_id as string,
@@ -138,17 +139,22 @@ async function store(sql: Sql, write: TurnWrite, { teamId, tenantId }: Place, is
       throw new ChatError('conflict', 'An id or a sequence is taken.', { details: { requestId, ...id }, cause: error });
     }
   };
-  if (write.kind === 'begin' && write.newChat && isNewChat) await storing(tables.insertChat.run(sql, write.newChat));
-  await storing(tables.upsertTurn.run(sql, { record, at, owner }));
-  await sql.each(messages, (message) =>
-    storing(tables.upsertMessage.run(sql, { message, owner }), { messageId: message.messageId }),
-  );
-  if (write.kind === 'end') {
-    await sql.each(write.deletedMessageIds, (messageId) => tables.deleteMessage.run(sql, { messageId, chatId, at }));
-    await sql.each(write.steps, (record) =>
-      storing(tables.upsertStep.run(sql, { record, owner }), { stepId: record.step.stepId }),
-    );
-  }
-  const lastSequence = write.kind === 'end' ? write.lastSequence : 0;
-  await raiseActivity.run(sql, activityOf(chatId, messages, at, lastSequence));
+  const { newChat } = write.kind === 'begin' ? write : { newChat: null };
+  const { deletedMessageIds, steps, lastSequence } =
+    write.kind === 'end' ? write : { deletedMessageIds: [], steps: [], lastSequence: 0 };
+  const statements: (() => Promise<unknown>)[] = [
+    ...(newChat && isNewChat ? [() => storing(tables.insertChat.run(sql, newChat))] : []),
+    () => storing(tables.upsertTurn.run(sql, { record, at, owner })),
+    ...messages.map((message) => () => {
+      const { messageId } = message;
+      return storing(tables.upsertMessage.run(sql, { message, owner }), { messageId });
+    }),
+    ...deletedMessageIds.map((messageId) => () => tables.deleteMessage.run(sql, { messageId, chatId, at })),
+    ...steps.map((record) => () => {
+      const { stepId } = record.step;
+      return storing(tables.upsertStep.run(sql, { record, owner }), { stepId });
+    }),
+    () => raiseActivity.run(sql, activityOf(chatId, messages, at, lastSequence)),
+  ];
+  await sql.each(statements, (send) => send());
 }

@@ -40,17 +40,17 @@ export async function listTurns(database: Database, chatId: string, query: TurnQ
         ...bound,
         ...(incomplete ? { status: { in: ['interrupted', 'failed'] } } : {}),
       },
-      orderBy: { id: 'desc' },
+      // None is deleted. PostgreSQL does not see that they are in order then, and would walk through the turns of all chats.
+      orderBy: [{ deletedAt: 'desc' }, { id: 'desc' }],
       take: limit,
     });
     return rows.map(turnRecordOf);
   });
 }
 
-export async function queuedTurns(database: Database): Promise<TurnRecord[]> {
-  const rows = await database.read((client) =>
-    client.agentTurn.findMany({ where: { status: 'queued', deletedAt: null }, orderBy: { id: 'asc' } }),
-  );
+export async function queuedTurns(database: Database, chatId?: string): Promise<TurnRecord[]> {
+  const where = { status: 'queued' as const, deletedAt: null, ...(chatId === undefined ? {} : { chatId }) };
+  const rows = await database.read((client) => client.agentTurn.findMany({ where, orderBy: { id: 'asc' } }));
   return rows.map(turnRecordOf);
 }
 

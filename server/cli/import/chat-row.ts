@@ -7,7 +7,7 @@ import {
   type ArgsInput,
   type JsonObject,
 } from '../../../protocol/index.js';
-import { importedId } from './imported-id.js';
+import { chatIdOf } from '../../../stores/chat-id.js';
 import type { LegacyChat } from './legacy-source.js';
 import { momentOf } from './moment.js';
 import { columnsOf, isTrue, told } from './old-row.js';
@@ -29,9 +29,9 @@ const MAX_TITLE = 500;
  * @param first its first rows, for what the conversation itself does not say
  * @param fallback the assistant of chats that had none
  */
-export function chatOf(legacy: LegacyChat, first: readonly SqlRow[], fallback: string): ChatRow {
+export async function chatOf(legacy: LegacyChat, first: readonly SqlRow[], fallback: string): Promise<ChatRow> {
   const { row, changes: broken } = told(legacy.row ?? {});
-  const name = nameOf(legacy);
+  const name = await nameOf(legacy);
   const title = titleOf(row['title'] ?? null);
   const assistant = assistantOf(row, first, fallback);
   const createdAt = momentOf(row['created_at'] ?? null) ?? momentOf(first[0]?.['created_at'] ?? null);
@@ -63,10 +63,10 @@ const strayOf = ({ cid, isFirst }: LegacyChat): string => {
   return isFirst ? 'messages whose chat is missing' : 'messages of somebody else than the chat: kept apart';
 };
 
-function nameOf({ cid, sid, isFirst }: LegacyChat): { chatId: string; changes: readonly string[] } {
+async function nameOf({ cid, sid, isFirst }: LegacyChat): Promise<{ chatId: string; changes: readonly string[] }> {
   if (cid !== null && isFirst && idSchema.safeParse(cid).success) return { chatId: cid, changes: [] };
   const why = cid === null || !isFirst ? 'it has no id of its own' : 'its id can be none here';
-  const chatId = isFirst && cid !== null ? importedId('chat', cid) : importedId('chat', cid, sid);
+  const chatId = await chatIdOf('yao', 'chat', ...(isFirst && cid !== null ? [cid] : [cid, sid]));
   return { chatId, changes: [`${why}: it is ${chatId}`] };
 }
 

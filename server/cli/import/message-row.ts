@@ -6,8 +6,8 @@ import {
   type JsonObject,
   type SavedMessage,
 } from '../../../protocol/index.js';
+import { chatIdOf } from '../../../stores/chat-id.js';
 import { readContent } from './content.js';
-import { importedId } from './imported-id.js';
 import { momentOf } from './moment.js';
 import { columnsOf, isTrue, told } from './old-row.js';
 import type { Part } from './part.js';
@@ -33,7 +33,7 @@ const OTHER_TYPE = 'unknown';
  *
  * @param now what has expired by then is told
  */
-export function messagesOf(chatId: string, given: SqlRow, now: number): MessageRow {
+export async function messagesOf(chatId: string, given: SqlRow, now: number): Promise<MessageRow> {
   const { row, changes: broken } = told(given);
   const rowId = row['id'] ?? '';
   const role = row['role'] ?? null;
@@ -41,13 +41,13 @@ export function messagesOf(chatId: string, given: SqlRow, now: number): MessageR
   const assistant = assistantOf(row);
   const createdAt = momentOf(row['created_at'] ?? null);
   const { columns, changes: mended } = columnsOf(row, ['content']);
-  const messages = content.parts.map((part, index): NamedMessage => {
+  const namedOf = async (part: Part, index: number): Promise<NamedMessage> => {
     const yao = {
       ...(index === 0 ? { row: columns } : { row: { id: rowId } }),
       ...placeOf(index, content.parts.length),
     };
     return {
-      messageId: importedId('message', chatId, rowId, String(index)),
+      messageId: await chatIdOf('yao', 'message', chatId, rowId, String(index)),
       role: role === 'user' ? 'user' : 'assistant',
       type: typeOf(part),
       props: cleanJson(part.props) as JsonObject,
@@ -55,7 +55,7 @@ export function messagesOf(chatId: string, given: SqlRow, now: number): MessageR
       ...(createdAt === null ? {} : { createdAt }),
       metadata: cleanJson({ ...roleOf(role), yao: { ...yao, ...origin(part) } }) as JsonObject,
     };
-  });
+  };
   const changes = [
     ...broken,
     ...content.changes,
@@ -66,7 +66,7 @@ export function messagesOf(chatId: string, given: SqlRow, now: number): MessageR
     ...assistant.changes,
     ...fateOf(row, role, createdAt, now),
   ];
-  return { rowId, messages, changes };
+  return { rowId, messages: await Promise.all(content.parts.map(namedOf)), changes };
 }
 
 const placeOf = (index: number, parts: number): JsonObject => (parts === 1 ? {} : { part: index + 1, parts });

@@ -6,7 +6,8 @@ const WRITTEN = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)\s*(Z|UTC|
  */
 export function momentOf(written: string | null): string | null {
   if (written === null) return null;
-  if (/^\d{9,14}$/.test(written)) return iso(written.length > 11 ? Number(written) : Number(written) * 1000);
+  const [, whole] = /^(\d{9,14})(?:\.\d+)?$/.exec(written) ?? [];
+  if (whole !== undefined) return iso(whole.length > 11 ? Number(written) : Number(written) * 1000);
   const [, day = '', clock = '', zone = 'Z'] = WRITTEN.exec(written.trim()) ?? [];
   return iso(Date.parse(`${day}T${clock.replace(/(\.\d{3})\d+$/, '$1')}${zoneOf(zone)}`));
 }

@@ -1,7 +1,7 @@
 import { wellFormed, type Json, type JsonObject } from '../../../protocol/index.js';
+import { unmarked } from './column-text.js';
 import { readJson } from './exact-json.js';
 import type { SqlRow } from './sql.js';
-import { BROKEN_BYTES } from './sqlite.js';
 
 /** A row whose texts can be told, and what had to change for it. */
 export interface OldRow {
@@ -11,12 +11,15 @@ export interface OldRow {
 
 /** Bytes that were no text are U+FFFD already; here it is said. */
 export function told(row: SqlRow): OldRow {
-  const broken = Object.keys(row).filter((column) => row[column]?.endsWith(BROKEN_BYTES));
-  if (broken.length === 0) return { row, changes: [] };
-  const texts = broken.map((column) => [column, row[column]?.slice(0, -BROKEN_BYTES.length) ?? null] as const);
+  const mended = Object.entries(row).flatMap(([column, text]) => {
+    const rest = text === null ? null : unmarked(text);
+    return rest === null ? [] : [[column, rest] as const];
+  });
+  if (mended.length === 0) return { row, changes: [] };
+  const names = mended.map(([column]) => column).join(', ');
   return {
-    row: { ...row, ...Object.fromEntries<string | null>(texts) },
-    changes: [`bytes of ${broken.join(', ')} that were no UTF-8 became U+FFFD`],
+    row: { ...row, ...Object.fromEntries(mended) },
+    changes: [`bytes of ${names} that were no UTF-8 became U+FFFD`],
   };
 }
 

@@ -1,22 +1,24 @@
-import { ChatError } from '../../../protocol/index.js';
+import { ChatError, type ChatCommands } from '../../../protocol/index.js';
 
 /** What may pass is tried so often, and then ends the import: a later run goes on. */
 const TRIES = 8;
 const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 30_000;
 
-/** Does it again, later and later, while the server is busy, away or about to go. @throws {ChatError} what trying again does not mend */
-export async function patiently<T>(work: () => Promise<T>, wait = sleep): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!mayPass(error) || tries >= TRIES) throw error;
-      const waits = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (tries - 1));
-      await wait(Math.max((error as ChatError).retryAfterMs ?? 0, waits));
+/** Commands that are given again, later and later, while the server is busy, away or about to go. */
+export const patient = (chats: ChatCommands): ChatCommands => ({
+  call: async (name, args) => {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await chats.call(name, args);
+      } catch (error) {
+        if (!mayPass(error) || tries >= TRIES) throw error;
+        const waits = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (tries - 1));
+        await sleep(Math.max((error as ChatError).retryAfterMs ?? 0, waits));
+      }
     }
-  }
-}
+  },
+});
 
 /** A server that cannot do it now; one who has as many chats as anybody may have still has them later. */
 export const mayPass = (error: unknown): boolean =>

@@ -1,11 +1,8 @@
 import BetterSqlite3 from 'better-sqlite3';
-import type { Sql, SqlRow } from './sql.js';
-
-/** Marks, in the text of a value, bytes that were no UTF-8: they have become U+FFFD. Nothing well-formed holds it. */
-export const BROKEN_BYTES = '\uD800';
+import { keyText, unreadable, type Sql, type SqlKey, type SqlKeys, type SqlRow } from './sql.js';
 
 /**
- * An SQLite database, for reading only.
+ * An SQLite database, for reading only. Nothing is held between two questions, so that who writes to it can go on.
  *
  * @throws {Error} no such file, or one that is no database
  */
@@ -13,35 +10,25 @@ export function openSqlite(path: string): Sql {
   const database = new BetterSqlite3(path, { readonly: true, fileMustExist: true });
   // A number beyond 2^53 keeps all its digits.
   database.defaultSafeIntegers(true);
+  const query = <Row>(text: string, parameters: readonly SqlKey[]): Row[] => {
+    try {
+      return database.prepare<unknown[], Row>(text).all(...parameters);
+    } catch (error) {
+      throw unreadable(error);
+    }
+  };
   return {
     columns: async (table) =>
-      (database.prepare('SELECT name FROM pragma_table_info(?)').all(table) as { name: string }[]).map(
-        ({ name }) => name,
-      ),
+      query<{ name: string }>('SELECT name FROM pragma_table_info(?)', [table]).map(({ name }) => name),
     // The driver replaces what is no UTF-8 in silence; from the bytes it can be told.
     selected: (column) =>
       `CASE typeof(${column}) WHEN 'text' THEN CAST(${column} AS BLOB) ELSE ${column} END AS ${column}`,
-    all: async (query, parameters = []) =>
-      (database.prepare(query).all(...parameters) as Record<string, SqliteValue>[]).map(textsOf),
+    bytes: (column) => `octet_length(${column})`,
+    all: async (text, parameters = []) => query<SqlKeys>(text, parameters).map(textsOf),
+    keys: async (text, parameters = []) => query(text, parameters),
     close: async () => void database.close(),
   };
 }
 
-/** What the driver gives. */
-type SqliteValue = string | number | bigint | Uint8Array | null;
-
-const textsOf = (row: Record<string, SqliteValue>): SqlRow =>
-  Object.fromEntries(Object.entries(row).map(([column, value]) => [column, textOf(value)]));
-
-const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-const lenient = new TextDecoder('utf-8', { ignoreBOM: true });
-
-function textOf(value: SqliteValue): string | null {
-  if (value === null) return null;
-  if (!(value instanceof Uint8Array)) return String(value);
-  try {
-    return strict.decode(value);
-  } catch {
-    return lenient.decode(value) + BROKEN_BYTES;
-  }
-}
+const textsOf = (row: SqlKeys): SqlRow =>
+  Object.fromEntries(Object.entries(row).map(([column, value]) => [column, keyText(value)]));

@@ -16,7 +16,7 @@ import { closeFrame, openCall, pushOps } from '../frame-run.js';
 import type { EndedAttempt, LiveTurn } from '../live-turn.js';
 import { jsonBytes } from '../message-buffer.js';
 import { openTurn } from '../open-turn.js';
-import { readMessages } from '../read-messages.js';
+import { readPage } from '../read-messages.js';
 import type { Sessions } from '../sessions.js';
 
 /** The commands that act on frames and chats; `auth:refresh` acts on the connection that sent it. */
@@ -194,7 +194,7 @@ export function createAgentDesk(env: Environment, sessions: Sessions, agents: Ag
 
     'turn:input': async (connection, args) => assignmentHeld(connection, args),
 
-    'message:list': async (connection, args) => readMessages(await chatWorkedIn(connection, args.chatId), args),
+    'message:list': async (connection, args) => readPage(await chatWorkedIn(connection, args.chatId), args),
     'chat:get': async (connection, args) => ({ chat: (await chatWorkedIn(connection, args.chatId)).chat }),
   };
 

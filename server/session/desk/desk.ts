@@ -6,7 +6,7 @@ import { deleteChat, updateChat } from '../edit-chat.js';
 import { deleteMessages, updateMessage } from '../edit-messages.js';
 import type { Environment } from '../environment.js';
 import type { Identity } from '../identity.js';
-import { readMessages } from '../read-messages.js';
+import { readPage } from '../read-messages.js';
 import { resumeTurn } from '../resume-turn.js';
 import type { Revocations } from '../revocations.js';
 import { saveMessages } from '../save-messages.js';
@@ -107,7 +107,7 @@ export function createDesk(env: Environment, sessions: Sessions, revocations: Re
         sessions.drop(session);
         return { chatId: session.chatId };
       }),
-    'message:list': async ({ args, chat }) => readMessages(await sessionOf(chat.chatId), args),
+    'message:list': async ({ args, chat }) => readPage(await sessionOf(chat.chatId), args),
     'message:save': (call) =>
       command(call, async (session) => ({ messages: await saveMessages(session, call.args.messages) })),
     'message:update': (call) =>

@@ -1,9 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { chatIdOf } from '../../../stores/chat-id.js';
 import { commands } from '../../../protocol/index.js';
 import { chatOf } from '../../../server/cli/import/chat-row.js';
-import { importedId } from '../../../server/cli/import/imported-id.js';
 import { messagesOf } from '../../../server/cli/import/message-row.js';
 import { momentOf } from '../../../server/cli/import/moment.js';
 
@@ -20,6 +18,7 @@ describe('times', () => {
     ['2025-11-02 10:00:00.123456789 +0800 CST m=+0.1', '2025-11-02T02:00:00.123Z'],
     ['1762077600', '2025-11-02T10:00:00.000Z'],
     ['1762077600123', '2025-11-02T10:00:00.123Z'],
+    ['1762077600.5', '2025-11-02T10:00:00.500Z'],
     ['', null],
     ['infinity', null],
     ['0000-00-00 00:00:00', null],
@@ -27,14 +26,8 @@ describe('times', () => {
   ])('%j is %j', (written, moment) => expect(momentOf(written)).toBe(moment));
 });
 
-describe('ids', () => {
-  test('are those of stores/chat-id.ts, the same at every run', async () => {
-    expect(importedId('chat', 'a b', null)).toBe(await chatIdOf('yao', 'chat', 'a b', null));
-  });
-});
-
 describe('rows', () => {
-  test('roles, assistants and times; every other column in metadata', () => {
+  test('roles, assistants and times; every other column in metadata', async () => {
     const given = {
       ...row,
       role: 'system',
@@ -47,7 +40,7 @@ describe('rows', () => {
       updated_at: null,
       team: 'blue',
     };
-    const { messages, changes } = messagesOf('c1', given, NOW);
+    const { messages, changes } = await messagesOf('c1', given, NOW);
     expect(changes).toEqual([]);
     expect(messages).toMatchObject([
       {
@@ -73,13 +66,13 @@ describe('rows', () => {
     [{ name: 'a\0' }, /name/],
     [{ content: '[{"type":"event","props":{}}]' }, /unknown/],
     [{ content: `[{"type":"${'x'.repeat(60)}","props":{}}]` }, /unknown/],
-  ])('%j is told', (more, reason) => {
-    const { changes, messages } = messagesOf('c1', { ...row, ...more }, NOW);
+  ])('%j is told', async (more, reason) => {
+    const { changes, messages } = await messagesOf('c1', { ...row, ...more }, NOW);
     expect(changes).toEqual([expect.stringMatching(reason)]);
     expect(messages).toHaveLength(1);
   });
 
-  test('whatever a row holds, it becomes messages that the server takes', () => {
+  test('whatever a row holds, it becomes messages that the server takes', async () => {
     const anything = fc.option(fc.oneof(fc.string({ unit: 'binary' }), fc.json(), fc.constantFrom('[', '{"', '[]')));
     const known = fc.constantFrom('text', 'tool', 'think', 'function', 'file', 'image', 'event', 'tool_result', 'x');
     const part = fc.record(
@@ -91,24 +84,24 @@ describe('rows', () => {
       fc.array(part).map((list) => JSON.stringify(list)),
       part.map((one) => JSON.stringify(one)),
     );
-    fc.assert(
-      fc.property(content, anything, anything, anything, (raw, role, name, time) => {
+    await fc.assert(
+      fc.asyncProperty(content, anything, anything, anything, async (raw, role, name, time) => {
         const given = { id: '1', cid: 'c1', sid: name, content: raw, role, name, context: raw, created_at: time };
-        const { messages } = messagesOf('c1', given, NOW);
+        const { messages } = await messagesOf('c1', given, NOW);
         expect(messages.length).toBeGreaterThan(0);
         expect(commands['message:save'].args.safeParse({ chatId: 'c1', messages }).error).toBeUndefined();
-        expect(messagesOf('c1', given, NOW).messages).toEqual(messages);
+        expect((await messagesOf('c1', given, NOW)).messages).toEqual(messages);
       }),
       { numRuns: 500 },
     );
   });
 
-  test('whatever a conversation is called, it becomes a chat that the server takes', () => {
+  test('whatever a conversation is called, it becomes a chat that the server takes', async () => {
     const anything = fc.option(fc.string({ unit: 'binary', maxLength: 700 }));
-    fc.assert(
-      fc.property(anything, anything, anything, fc.boolean(), (cid, title, assistant, isFirst) => {
+    await fc.assert(
+      fc.asyncProperty(anything, anything, anything, fc.boolean(), async (cid, title, assistant, isFirst) => {
         const legacy = { row: { id: '1', chat_id: cid, title, assistant_id: assistant }, cid, sid: title, isFirst };
-        const { draft } = chatOf(legacy, [{ assistant_id: assistant }], 'echo');
+        const { draft } = await chatOf(legacy, [{ assistant_id: assistant }], 'echo');
         expect(commands['chat:create'].args.safeParse(draft).error).toBeUndefined();
       }),
     );
@@ -118,21 +111,19 @@ describe('rows', () => {
 describe('chats', () => {
   const legacy = { row: { id: '1', chat_id: 'c1', sid: 'u1' }, cid: 'c1', sid: 'u1', isFirst: true };
 
-  test('an assistant of its own, of its first rows, or of those that have none', () => {
-    const assistant = (own: string | null, first: string | null) =>
-      chatOf({ ...legacy, row: { ...legacy.row, assistant_id: own } }, [{ assistant_id: first }], 'echo').draft
+  test('an assistant of its own, of its first rows, or of those that have none', async () => {
+    const assistant = async (own: string | null, first: string | null) =>
+      (await chatOf({ ...legacy, row: { ...legacy.row, assistant_id: own } }, [{ assistant_id: first }], 'echo')).draft
         .assistantId;
-    expect([assistant('neo', 'x'), assistant(null, 'trinity'), assistant('n e', null)]).toEqual([
-      'neo',
-      'trinity',
-      'echo',
-    ]);
+    expect(await assistant('neo', 'x')).toBe('neo');
+    expect(await assistant(null, 'trinity')).toBe('trinity');
+    expect(await assistant('n e', null)).toBe('echo');
   });
 
-  test('a title too long is cut between characters, and whole in metadata', () => {
+  test('a title too long is cut between characters, and whole in metadata', async () => {
     const title = '🙂'.repeat(251) + '.';
     const odd = `x${title}`;
-    const { draft, changes } = chatOf(
+    const { draft, changes } = await chatOf(
       { ...legacy, row: { ...legacy.row, title: odd, assistant_id: 'a' } },
       [row],
       'echo',
@@ -142,12 +133,11 @@ describe('chats', () => {
     expect(changes).toEqual([expect.stringMatching(/title/)]);
   });
 
-  test('an old id that can be none, or that another conversation had first, gives one made from it', () => {
-    const idOf = (more: object) => chatOf({ ...legacy, ...more }, [], 'echo').draft.chatId;
-    expect(idOf({})).toBe('c1');
-    const ids = [{ cid: 'a b' }, { cid: 'a  b' }, { isFirst: false }, { isFirst: false, sid: 'u2' }, { cid: null }].map(
-      idOf,
-    );
+  test('an old id that can be none, or that another conversation had first, gives one made from it', async () => {
+    const idOf = async (more: object) => (await chatOf({ ...legacy, ...more }, [], 'echo')).draft.chatId;
+    expect(await idOf({})).toBe('c1');
+    const others = [{ cid: 'a b' }, { cid: 'a  b' }, { isFirst: false }, { isFirst: false, sid: 'u2' }, { cid: null }];
+    const ids = await Promise.all(others.map(idOf));
     expect(new Set([...ids, 'c1']).size).toBe(6);
   });
 });

@@ -47,6 +47,7 @@ export function anAttempt(limits: Limits = DEFAULT_LIMITS): Attempt {
           undo.add(() => (sequence = given));
           return given;
         },
+        isHeld: () => false,
         unwanted: () => undefined,
       },
       ops,

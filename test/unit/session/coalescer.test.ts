@@ -29,7 +29,7 @@ function scene(windowMs: number) {
     slow: (ms: number) => (slowMs = ms),
     /** Delivers something else, which takes so long. */
     deliver: (ms: number) => {
-      pump.add({ deliver: () => (workedMs += ms) });
+      pump.add({ take: () => () => void (workedMs += ms) });
       pump.flush();
     },
   };

@@ -16,7 +16,7 @@ describe('a message as the chat keeps it', () => {
       role: 'user',
       type: 'text',
       props: { content: 'hi' },
-      metadata: { squad: { agentId: 'agent', lane: 'x' } },
+      metadata: { stores: { squad: { agentId: 'agent', lane: 'x' } } },
     });
   });
 
@@ -52,7 +52,7 @@ describe('a message as the chat keeps it', () => {
   test('metadata that this room never wrote makes no row of it', () => {
     const message = stored(draftOf({ role: 'user', content: [] }, saving));
     for (const squad of [undefined, null, 7, [], {}, { agentId: 7, lane: 'x' }, { agentId: 'a' }])
-      expect(rowOf({ ...message, metadata: squad === undefined ? null : { squad } })).toBeNull();
+      expect(rowOf({ ...message, metadata: squad === undefined ? null : { stores: { squad } } })).toBeNull();
   });
 });
 

@@ -30,6 +30,21 @@ const result = (...results: string[]): Said => ({ role: 'tool', text: '', result
 const system: Said = { role: 'system', text: 'be brief' };
 const texts = (messages: readonly Said[]) => messages.map(({ text }) => text);
 
+/** The rule as it is said: leave out what lacks its half, until nothing does. */
+function wholeByTheRule(talk: readonly Said[]): Said[] {
+  const isSystem = ({ role }: Said) => role === 'system';
+  const question = talk.findIndex(({ role }) => role === 'user');
+  const fitting = talk.filter((said, index) => {
+    const isAsked = (id: string) => talk.slice(0, index).some((before) => reading.calls(before).includes(id));
+    const isGiven = (id: string) => talk.slice(index + 1).some((behind) => reading.results(behind).includes(id));
+    const isBehindQuestion = question !== -1 && index >= question;
+    return (
+      isSystem(said) || (isBehindQuestion && reading.results(said).every(isAsked) && reading.calls(said).every(isGiven))
+    );
+  });
+  return fitting.length === talk.length ? fitting : wholeByTheRule(fitting);
+}
+
 const TALK = [system, user('q1'), answer('a1'), user('q2'), answer('a2'), user('q3'), answer('a3')];
 
 describe('memory policies', () => {
@@ -86,6 +101,31 @@ describe('memory policies', () => {
     expect(whole(talk, reading)).toEqual(talk);
     expect(texts(whole(talk.slice(0, 3), reading))).toEqual(['q']);
     expect(texts(whole([user('q'), ...talk.slice(2)], reading))).toEqual(['q', 'a']);
+  });
+
+  test('what is whole is what is left when halves are left out again and again', () => {
+    const id = fc.constantFrom('1', '2', '3', '4', '5');
+    const role = fc.constantFrom('user', 'assistant', 'system', 'tool');
+    const message = fc.record({
+      ...{ role, text: fc.constant('') },
+      ...{ calls: fc.array(id, { maxLength: 2 }), results: fc.array(id, { maxLength: 2 }) },
+    });
+    fc.assert(
+      fc.property(fc.array(message, { maxLength: 14 }), (talk: Said[]) => {
+        expect(whole(talk, reading)).toEqual(wholeByTheRule(talk));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('a row of calls, each of which waits for the next, falls apart at once', () => {
+    const row = Array.from({ length: 50_000 }, (_, index): Said => ({
+      ...{ role: 'assistant', text: '' },
+      ...{ results: index === 0 ? [] : [`${index}`], calls: [`${index + 1}`] },
+    }));
+    expect(whole([user('q'), ...row], reading)).toEqual([user('q')]);
+    expect(whole([user('q'), ...row, result('50000')], reading)).toHaveLength(50_002);
+    expect(whole([user('q'), ...row.slice(1), result('50000')], reading)).toEqual([user('q')]);
   });
 
   test.each([-1, 1.5, NaN, Infinity])('a count of %s is refused', (count) => {

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Message } from '../../../protocol/index.js';
 import { mayBegin, readMessage, shownText, withText } from '../../../stores/microsoft/chat-message.js';
@@ -130,6 +131,34 @@ describe('a reduction', () => {
   });
 });
 
+test('a reduction gives the list that the reducer gave, whatever it left out, made, or gave in another order', () => {
+  const row = fc.array(fc.boolean(), { minLength: 1, maxLength: 3 });
+  const choice = fc.record({ kept: fc.nat(), isMade: fc.boolean() });
+  fc.assert(
+    fc.property(fc.array(row, { minLength: 1, maxLength: 6 }), fc.array(choice, { maxLength: 12 }), (rows, choices) => {
+      const listed: Listed[] = rows.flatMap((places, index) => {
+        const held = { messageId: `${index}` } as Message;
+        const own = places.indexOf(true);
+        return places.map((_, place) => ({
+          ...{ row: held, message: textMessage('user', `${index}.${place}`) },
+          isOwn: place === own,
+        }));
+      });
+      const reduced = choices.map(({ kept, isMade }) =>
+        isMade ? textMessage('system', 'made') : listed[kept % listed.length]!.message,
+      );
+      const standings = standingsOf(listed, reduced);
+      const read = [...new Set(listed.map(({ row: held }) => held))].flatMap((held) => {
+        const before = listed.filter((entry) => entry.row === held);
+        const own = before.find(({ isOwn }) => isOwn)?.message;
+        const standing = standings.get(held) ?? before.map(({ message, isOwn }) => (isOwn ? null : message));
+        return standing.map((item) => item ?? own);
+      });
+      expect(read).toEqual(reduced);
+    }),
+  );
+});
+
 describe('AgentThread', () => {
   const hi = textMessage('user', 'hi');
   const store = () => new MemoryChatMessageStore();
@@ -155,6 +184,17 @@ describe('AgentThread', () => {
     const theirs = new AgentThread({ serviceThreadId: 'id' });
     await theirs.onNewMessages(hi);
     expect(theirs.messageStore).toBeNull();
+  });
+
+  test('Microsoft 5c: the store in memory takes several, none and no others; what it gives is a copy', async () => {
+    const memory = store();
+    await memory.addMessages([hi, hi]);
+    await memory.addMessages([]);
+    await expect(memory.addMessages(null as never)).rejects.toThrow(ValueError);
+    await expect(memory.addMessages([hi, {} as never])).rejects.toThrow(ValueError);
+    (await memory.listMessages()).length = 0;
+    expect(await memory.listMessages()).toEqual([hi, hi]);
+    expect(await memory.serializeState()).toEqual({ messages: [hi, hi] });
   });
 
   test('Microsoft 5c: a store that fails is told as the cause', async () => {

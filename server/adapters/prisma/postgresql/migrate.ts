@@ -38,6 +38,8 @@ export async function migratePostgres(options: MigrateOptions): Promise<string[]
     try {
       // It bounds the wait for others who migrate, and that for rows and tables which running servers are using.
       await client.query(`SET lock_timeout = ${Math.ceil(lockWaitMs)}`);
+      // Where the server can: a migration whose process was killed ends, and with it the lock. It would go on to its end.
+      await client.query(`SET client_connection_check_interval = '1s'`).catch(() => undefined);
       await client.query('SELECT pg_advisory_lock($1)', [PRISMA_LOCK]);
       await client.query(MIGRATIONS_TABLE);
       const applied: string[] = [];

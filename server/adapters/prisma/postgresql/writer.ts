@@ -1,4 +1,4 @@
-import type { Pool, PoolClient } from 'pg';
+import pg, { type Pool, type PoolClient } from 'pg';
 import type { Sql, SqlRow, SqlValue, TransactionRunner } from '../sql.js';
 import { postgresDialect } from './dialect.js';
 
@@ -9,6 +9,17 @@ export interface PostgresWriterOptions {
   readonly onStatement?: ((sql: string) => void) | undefined;
 }
 
+/** The database has found two that wait for each other, and undone this one: of ids that cross over, whoever is second. */
+const DEADLOCK = '40P01';
+/** How often a transaction is done again for it. */
+const TRIES = 3;
+
+/** Under its name a connection parses a statement once. */
+interface NamedStatement {
+  readonly name: string;
+  readonly text: string;
+}
+
 /** Statements on their way at once: more would fill the buffers of a socket that nobody reads meanwhile. */
 const WINDOW = 100;
 
@@ -17,18 +28,30 @@ const WINDOW = 100;
  * turn's rows are sent one behind the other without waiting for each answer.
  */
 export class PostgresWriter implements TransactionRunner {
-  readonly #texts = new Map<string, string>();
+  readonly #statements = new Map<string, NamedStatement>();
 
   constructor(private readonly options: PostgresWriterOptions) {}
 
   async transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#once(work);
+      } catch (error) {
+        const isDeadlock = error instanceof pg.DatabaseError && error.code === DEADLOCK;
+        if (!isDeadlock || tries === TRIES) throw error;
+      }
+    }
+  }
+
+  async #once<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     const client = await this.options.pool.connect();
     // A connection that breaks between two statements says so here too; the statement behind it fails.
     const ignore = (): void => {};
     client.on('error', ignore);
     let failure: Error | undefined;
     try {
-      await client.query('BEGIN');
+      // Not waited for: it goes with the first statement, which fails where it does.
+      client.query('BEGIN').catch(() => {});
       const result = await work(this.#sqlOn(client));
       await client.query('COMMIT');
       return result;
@@ -48,9 +71,9 @@ export class PostgresWriter implements TransactionRunner {
 
   #sqlOn(client: PoolClient): Sql {
     const send = async (sql: string, args: readonly SqlValue[]) => {
-      const text = this.#textOf(sql);
-      this.options.onStatement?.(text);
-      return client.query<SqlRow>(text, [...args]);
+      const statement = this.#statementOf(sql);
+      this.options.onStatement?.(statement.text);
+      return client.query<SqlRow>({ ...statement, values: [...args] });
     };
     return {
       dialect: postgresDialect,
@@ -66,12 +89,12 @@ export class PostgresWriter implements TransactionRunner {
     };
   }
 
-  #textOf(sql: string): string {
-    let text = this.#texts.get(sql);
-    if (text === undefined) {
-      text = postgresDialect.parameters(sql);
-      this.#texts.set(sql, text);
+  #statementOf(sql: string): NamedStatement {
+    let statement = this.#statements.get(sql);
+    if (!statement) {
+      statement = { name: `write ${this.#statements.size}`, text: postgresDialect.parameters(sql) };
+      this.#statements.set(sql, statement);
     }
-    return text;
+    return statement;
   }
 }

@@ -1,0 +1,24 @@
+/**
+ * LIF-4: messages from node to node.
+ *
+ * Promises of every implementation (`test/contract/bus.ts`):
+ *
+ * - Messages of one node to another arrive in the order in which they were sent, each at most once.
+ * - What does not arrive is told: {@link Bus.onGap} comes before the next message from that node, and within seconds where
+ *   there is none. A connection that breaks loses nothing; what may lose messages is a service that loses its data, or that is
+ *   away for longer than messages can be kept (`MAX_WAITING_BYTES` of each receiver), and a receiver that does not read.
+ * - A receiver that is not there (yet) gets what was sent to it in its last minute of absence.
+ *
+ * No listener throws.
+ */
+export interface Bus {
+  /** Never throws, never waits; what is sent within one turn of the event loop goes out together. */
+  send(to: string, message: string): void;
+  onMessage(listener: (from: string, message: string) => void): void;
+  /** Something from this node was lost, or may have been: what depends on it has to be asked for anew. */
+  onGap(listener: (from: string) => void): void;
+  /** Whether messages go out and come in at present. */
+  readonly isUp: boolean;
+  /** Sends what waits, as far as that is possible at once, and ends. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,20 @@
+import type { Fences } from '../ports/fence.js';
+import type { ChatRecord, RecordEntry } from '../ports/chat-records.js';
+
+/** A chat that this node owns among several (LIF-4). */
+export interface Holding {
+  readonly fence: number;
+  readonly record: ChatRecord;
+  /** What owners before have left, until the chat is taken into memory. */
+  left: readonly RecordEntry[];
+}
+
+/** Which chats this process may take into memory: on a node of its own all, and nothing has to be held. */
+export interface Holdings extends Fences {
+  holding(chatId: string): Holding | null;
+  /** Nobody here needs the chat any more. */
+  letGo(chatId: string): void;
+}
+
+/** A node of its own. */
+export const ALONE: Holdings = { of: () => null, holding: () => null, lose: () => undefined, letGo: () => undefined };
