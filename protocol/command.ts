@@ -29,11 +29,15 @@ export interface HttpBinding<R> {
 }
 
 /** One row of the command table. */
-export interface CommandSpec<A extends z.ZodType = z.ZodType, R extends z.ZodType = z.ZodType> {
+export interface CommandSpec<
+  A extends z.ZodType = z.ZodType,
+  R extends z.ZodType = z.ZodType,
+  W extends Right = Right,
+> {
   readonly summary: string;
   readonly args: A;
   readonly result: R;
-  readonly right: Right;
+  readonly right: W;
   /** Whether the audit log says who gave it, with which outcome. */
   readonly audited: boolean;
   /** Whether it is a Socket.IO command too. */
@@ -41,13 +45,13 @@ export interface CommandSpec<A extends z.ZodType = z.ZodType, R extends z.ZodTyp
   readonly http?: HttpBinding<z.infer<R>>;
 }
 
-export function command<A extends z.ZodType, R extends z.ZodType>(
-  spec: Omit<CommandSpec<A, R>, 'audited' | 'socket' | 'http'> & {
+export function command<A extends z.ZodType, R extends z.ZodType, W extends Right>(
+  spec: Omit<CommandSpec<A, R, W>, 'audited' | 'socket' | 'http'> & {
     audited?: boolean;
     socket?: boolean;
     http?: Omit<HttpBinding<z.infer<R>>, 'status'> & { status?: (result: z.infer<R>) => number };
   },
-): CommandSpec<A, R> {
+): CommandSpec<A, R, W> {
   const { audited = false, socket = true, http, ...rest } = spec;
   return { ...rest, audited, socket, ...(http ? { http: { status: () => 200, ...http } } : {}) };
 }

@@ -1,21 +1,31 @@
+import { existsSync } from 'node:fs';
 import type { Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { createChat } from '../assistant/chat.js';
 import { echo } from '../assistant/echo.js';
 import type { Assistant } from '../assistant/assistant.js';
 import type { ChatCommands } from '../protocol/index.js';
 import { loadAssistantModules } from './adapters/assistant-modules.js';
 import { claimDataDirectory, type DataDirectoryClaim } from './adapters/data-directory.js';
-import { openFileJournal } from './adapters/file-journal.js';
+import { openFileJournal, unsavedAttempts } from './adapters/file-journal.js';
 import { createJwtVerifier } from './adapters/jwt/verifier.js';
 import { createMemoryLog } from './adapters/memory-log.js';
+import { copyRows, openSource, openTarget, type TableCopy } from './adapters/prisma/copy.js';
 import { openPrismaStore, type OpenStoreOptions } from './adapters/prisma/open.js';
+import { openRedisBus } from './adapters/redis/bus.js';
+import { createRedisChatRecords } from './adapters/redis/chat-records.js';
+import { openRedisLeases } from './adapters/redis/leases.js';
 import { settlesWithin, systemClock, type Clock } from './clock.js';
+import { joinCluster, type Cluster, type ClusterNeeds } from './cluster/join-cluster.js';
+import { Ownership } from './cluster/ownership.js';
+import { Recording } from './cluster/recording.js';
 import { ConfigError, warningsOf, type Config } from './config.js';
 import { systemIds, type IdSource } from './id-source.js';
 import { createLog, type Log } from './log.js';
 import { createMetrics, type Metrics } from './metrics.js';
+import type { Bus } from './ports/bus.js';
+import type { Leases } from './ports/leases.js';
 import { createEnvironment } from './session/create-environment.js';
 import { createAgentDesk } from './session/desk/agent-desk.js';
 import { createDesk } from './session/desk/desk.js';
@@ -52,6 +62,8 @@ export interface TurnstreamOptions {
   readonly log?: Log;
   /** False: every event goes through Socket.IO's own engine (docs/decisions/0002). */
   readonly isDirectFanOut?: boolean;
+  /** Called once it has closed because the other nodes have given it up (LIF-4). */
+  readonly onLost?: () => void;
 }
 
 /** A server that runs. */
@@ -91,12 +103,15 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
   const fromModules = await assistantsOf(config);
   const metrics = createMetrics();
   const claim = claimDataDirectory(config.dataDir);
+  const others =
+    config.redisUrl === undefined ? null : await openOthers(claim, config.redisUrl, { config, clock, ids, log });
   const store = await openStore(claim, {
     url: config.databaseUrl,
     clock,
     ids,
     connections: config.databaseConnections,
-    isAlone: true,
+    isAlone: others === null,
+    ...(others ? { fences: others.ownership } : {}),
     onTransaction: (kind) => metrics.storeTransactions.inc({ kind }),
     onMigrated: (names) => log.info({ migrations: names }, 'the database was migrated'),
   });
@@ -118,13 +133,18 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
     liveLog,
     assistants,
     settings: config,
+    safekeeping: others && others.recording.keep,
   });
-  const sessions = new Sessions(env);
-  await recover(env, sessions);
-
+  const sessions = new Sessions(env, others?.ownership);
   const revocations = await Revocations.load(store, clock);
-  const desk = createDesk(env, sessions, revocations);
-  const agentDesk = createAgentDesk(env, sessions, agents);
+  const local = {
+    desk: createDesk(env, sessions, revocations),
+    agentDesk: createAgentDesk(env, sessions, agents),
+  };
+  const cluster = others && (await joinOthers(others, { env, sessions, agents, ...local, onLost: () => void lost() }));
+  const { desk, agentDesk } = cluster ?? local;
+  await (cluster ? cluster.takeUpAll() : recover(env, sessions));
+
   const audit = createAuditLog(log);
   const dispatch = createDispatch({ desk, agentDesk, audit, metrics, clock, log });
   const rateLimit = createRateLimit({
@@ -149,7 +169,7 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
     revocations,
     rateLimit,
     origins,
-    health: () => healthOf(env),
+    health: () => healthOf(env, cluster),
     connectionLimit,
     metrics,
     log,
@@ -202,11 +222,18 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
       server.closeAllConnections();
       await settlesWithin(clock, env.writes.idle(), HEALTH_MS);
       env.writes.close();
+      await cluster?.leave();
       sessions.close();
       await journal.close();
       await store.close();
       claim.release();
     })());
+
+  const lost = async (): Promise<void> => {
+    log.fatal('the other nodes have given this one up: it ends, and may be started anew');
+    await close();
+    options.onLost?.();
+  };
 
   return {
     url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
@@ -221,6 +248,7 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
     close,
     async drain() {
       env.gate.drain();
+      cluster?.beginLeaving();
       await sessions.drain();
       await close();
     },
@@ -247,6 +275,48 @@ export async function migrateDatabase(config: Config): Promise<readonly string[]
     return applied;
   } finally {
     claim.release();
+  }
+}
+
+export interface CopyOptions {
+  /** Addresses as in DATABASE_URL. */
+  readonly from: string;
+  readonly to: string;
+  readonly onTable: (copy: TableCopy) => void;
+}
+
+/**
+ * Copies all that is stored in one database into another, and compares the two. Called again it goes on where it stopped.
+ *
+ * @returns whether they are the same now
+ * @throws {Error} one of the two is in use or cannot be opened; turns that the journal alone has; other rows in `to`
+ */
+export async function copyDatabase(config: Config, { from, to, onTable }: CopyOptions): Promise<boolean> {
+  const folders = [from, to].flatMap((url) => (url.startsWith('file:') ? dirname(url.slice('file:'.length)) : []));
+  const closing: (() => void | Promise<void>)[] = [];
+  try {
+    for (const folder of new Set([...folders, config.dataDir].filter(existsSync).map((path) => resolve(path)))) {
+      const claim = claimDataDirectory(folder);
+      closing.unshift(() => claim.release());
+      const unsaved = await unsavedAttempts(join(folder, 'journal'), createLog(config.logLevel));
+      if (unsaved > 0)
+        throw new Error(
+          `turns (${unsaved}) are in the journal of ${folder} only: start its server once more, so that they are stored`,
+        );
+    }
+    const side = { clock: systemClock, ids: systemIds };
+    const source = await openedAt(from, () => openSource({ ...side, url: from }));
+    closing.unshift(() => source.close());
+    const target = await openedAt(to, () => openTarget({ ...side, url: to }));
+    closing.unshift(() => target.close());
+    let isSame = true;
+    for await (const copy of copyRows(source, target)) {
+      isSame &&= copy.different === 0;
+      onTable(copy);
+    }
+    return isSame;
+  } finally {
+    for (const close of closing) await close();
   }
 }
 
@@ -286,15 +356,74 @@ async function assistantsOf({ assistants }: Config): Promise<Assistant[]> {
   return loaded;
 }
 
-/** @throws {Error} in one line which database it is and what is wrong with it */
-async function openStore(claim: DataDirectoryClaim, options: OpenStoreOptions): ReturnType<typeof openPrismaStore> {
+interface Others {
+  readonly leases: Leases;
+  readonly bus: Bus;
+  readonly ownership: Ownership;
+  readonly recording: Recording;
+}
+
+/** The ways to the other nodes. @throws {Error} in one line where Redis does not answer */
+async function openOthers(
+  claim: DataDirectoryClaim,
+  url: string,
+  {
+    config,
+    clock,
+    ids,
+    log,
+  }: { readonly config: Config; readonly clock: Clock; readonly ids: IdSource; readonly log: Log },
+): Promise<Others> {
+  const redis = { url, clock, ids, log, prefix: config.redisPrefix };
   try {
-    return await openPrismaStore(options);
+    const leases = await openRedisLeases({ ...redis, info: { version: SERVER_VERSION } });
+    const bus = await openRedisBus({ ...redis, nodeId: leases.nodeId });
+    const records = await createRedisChatRecords({
+      ...redis,
+      maxEvents: config.logMaxEvents,
+      maxBytes: config.logMaxBytes,
+      ttlMs: config.logTtlMs,
+    });
+    const ownership = new Ownership({ leases, records, clock, log });
+    return { leases, bus, ownership, recording: new Recording({ records, ownership, clock, log }) };
   } catch (error) {
     claim.release();
-    throw new Error(`the database ${shownAddress(options.url)} cannot be opened: ${rootOf(error).message}`, {
-      cause: error,
-    });
+    throw new Error(`Redis at ${shownAddress(url)} cannot be used: ${rootOf(error).message}`, { cause: error });
+  }
+}
+
+/** This process becomes a node among the others. */
+async function joinOthers(
+  { leases, bus, ownership, recording }: Others,
+  needs: Omit<ClusterNeeds, keyof Others>,
+): Promise<Cluster> {
+  const { env, sessions } = needs;
+  ownership.use(env.store);
+  recording.of(sessions);
+  ownership.onTaken(async (chatId) => {
+    // What stood in it may have been changed elsewhere since it was here (CMD-5).
+    env.revisions.raise(chatId);
+    const isWaiting = ownership.holding(chatId)?.left.some(({ attempt }) => attempt !== null);
+    if (isWaiting || (await env.store.queuedTurns(chatId)).length > 0) await sessions.open(chatId);
+  });
+  return joinCluster({ ...needs, leases, bus, ownership, recording });
+}
+
+async function openStore(claim: DataDirectoryClaim, options: OpenStoreOptions): ReturnType<typeof openPrismaStore> {
+  try {
+    return await openedAt(options.url, () => openPrismaStore(options));
+  } catch (error) {
+    claim.release();
+    throw error;
+  }
+}
+
+/** @throws {Error} in one line which database it is and what is wrong with it */
+async function openedAt<T>(url: string, open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    throw new Error(`the database ${shownAddress(url)} cannot be opened: ${rootOf(error).message}`, { cause: error });
   }
 }
 
@@ -307,9 +436,9 @@ function rootOf(error: unknown): Error {
   return error.cause instanceof Error ? rootOf(error.cause) : error;
 }
 
-async function healthOf({ store, journal, gate, clock }: Environment) {
+async function healthOf({ store, journal, gate, clock }: Environment, cluster: Cluster | null) {
   const isStoreUp = await settlesWithin(clock, store.ping(), HEALTH_MS).catch(() => false);
-  return { store: isStoreUp, log: true, journal: journal.healthy, draining: gate.isDraining };
+  return { store: isStoreUp, log: cluster?.isHealthy ?? true, journal: journal.healthy, draining: gate.isDraining };
 }
 
 function listen(server: HttpServer, port: number, host: string): Promise<void> {

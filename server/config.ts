@@ -92,7 +92,19 @@ const settings = z.object({
     min: 2,
     max: 1000,
   }),
-  REDIS_URL: word('Live log, leases and routing of several nodes; comes with a later version. Unset: one node.'),
+  REDIS_URL: z
+    .string()
+    .regex(/^rediss?:\/\/.+$/, { error: 'expected redis://… or rediss://…' })
+    .optional()
+    .meta({
+      description: 'Live log, leases and routing of several nodes, which share `DATABASE_URL`. Unset: one node.',
+    }),
+  REDIS_PREFIX: z
+    .string()
+    .default('turnstream:')
+    .meta({
+      description: 'What the names of all keys in Redis begin with, so that several installations can share one.',
+    }),
 
   AUTH_MODE: z.enum(['none', 'jwt'], { error: 'expected none or jwt' }).default('none').meta({
     description: 'Who callers are: `none` believes what they say (development); `jwt` asks for a signed token.',
@@ -207,8 +219,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 }
 
 function checkTogether(values: Settings): void {
-  if (values.REDIS_URL !== undefined)
-    throw new ConfigError('REDIS_URL', 'several nodes come with a later version; leave it unset');
+  if (values.REDIS_URL !== undefined && !values.DATABASE_URL?.startsWith('postgres'))
+    throw new ConfigError('REDIS_URL', 'several nodes share a database: set DATABASE_URL=postgresql://… too');
   if (values.AUTH_MODE === 'jwt') checkKeys(values);
   if (values.AUTH_MODE === 'none' && !isLoopback(values.HOST) && !values.ALLOW_INSECURE)
     throw new ConfigError(

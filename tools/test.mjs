@@ -1,10 +1,12 @@
 // npm test: makes the clone ready, checks types, lint rules and import arrows, then runs the tests. All of it runs even
 // if something fails, so that one run shows everything; the exit code is 1 if anything failed.
-// Arguments go to vitest: `npm test -- --project unit`.
+// Arguments go to vitest: `npm test -- --project unit`. Tests of a service that is not there are left out; with
+// REQUIRE_SERVICES=1 that is a failure.
 import { join } from 'node:path';
 import { installFrameworks } from './frameworks.mjs';
 import { prepareOrExit } from './prepare.mjs';
 import { node, npm, root } from './run.mjs';
+import { bringServices } from './services.mjs';
 
 await prepareOrExit();
 await installFrameworks();
@@ -23,6 +25,9 @@ async function check(script) {
 }
 
 await Promise.all(['typecheck', 'lint', 'arrows'].map(check));
+
+const missing = await bringServices();
+if (process.env.REQUIRE_SERVICES === '1') failed.push(...missing.map((service) => `${service} (REQUIRE_SERVICES=1)`));
 
 // After the checks and not beside them: tests time things, and the checks keep every core busy.
 const tests = await node([join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...process.argv.slice(2)]);

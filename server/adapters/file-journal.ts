@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock, Timer } from '../clock.js';
 import type { Log } from '../log.js';
@@ -41,6 +41,15 @@ export function openFileJournal(options: FileJournalOptions): FileJournal {
   mkdirSync(options.directory, { recursive: true });
   const newest = segmentNumbers(readdirSync(options.directory)).at(-1) ?? 0;
   return new SegmentedJournal(options, newest + 1);
+}
+
+/**
+ * How many attempts a journal holds that is not open: begun, and not known to be stored.
+ * @param directory there need not be one
+ */
+export async function unsavedAttempts(directory: string, log: Log): Promise<number> {
+  if (!existsSync(directory)) return 0;
+  return (await readSegments(directory, Infinity, log)).live.size;
 }
 
 class SegmentedJournal implements FileJournal {

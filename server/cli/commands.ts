@@ -16,6 +16,12 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     options: [],
     load: async () => (await import('./migrate.js')).migrate,
   },
+  copy: {
+    words: [],
+    summary: 'moves to another kind of database: copies all chats, and compares; run it again to go on',
+    options: ['from', 'to'],
+    load: async () => (await import('./copy.js')).copy,
+  },
   token: {
     words: ['USER'],
     summary: 'prints a token signed with AUTH_JWT_SECRET, for development',

@@ -22,6 +22,7 @@ export const OPTIONS = {
   },
   assistant: { type: 'string', value: 'ID', meaning: 'who answers (the chat’s assistant; in a new chat echo)' },
   from: { type: 'string', value: 'URL', meaning: 'the old database: file:/path/old.db or postgresql://user@host/name' },
+  to: { type: 'string', value: 'URL', meaning: 'the new database, which may not be there yet' },
   report: { type: 'string', value: 'FILE', meaning: 'what became of every row, as JSON lines' },
   owner: { type: 'string', value: 'SID', meaning: 'only what this user of the old system had (default everything)' },
   team: { type: 'string', value: 'TEAM', meaning: 'the team that the token is of' },

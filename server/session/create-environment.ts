@@ -5,7 +5,7 @@ import type { Environment } from './environment.js';
 import { Gate } from './gate.js';
 import { Hosts } from './hosts.js';
 import { InProcessHost } from './in-process-host.js';
-import { Pump } from './pump.js';
+import { Pump, type Safekeeping } from './pump.js';
 import { Revisions } from './revisions.js';
 import { TurnLedger } from './turn-ledger.js';
 import { WriteQueue } from './write-queue.js';
@@ -13,13 +13,19 @@ import { WriteQueue } from './write-queue.js';
 type Given = Pick<Environment, 'clock' | 'ids' | 'log' | 'metrics' | 'settings' | 'store' | 'journal' | 'liveLog'>;
 
 /** What the sessions of a process share, made from its ports. */
-export function createEnvironment(given: Given & { readonly assistants: readonly Assistant[] }): {
+export function createEnvironment(
+  given: Given & {
+    readonly assistants: readonly Assistant[];
+    /** Where what is told is kept for other nodes; none on a node of its own. */
+    readonly safekeeping?: Safekeeping | null;
+  },
+): {
   env: Environment;
   agents: AgentDirectory;
 } {
   const { clock, ids, log, metrics, settings, store, journal, liveLog, assistants } = given;
   const agents = new AgentDirectory(clock, settings.agentGraceMs);
-  const pump = new Pump(clock, journal);
+  const pump = new Pump(clock, journal, given.safekeeping ?? null);
   const env: Environment = {
     clock,
     ids,

@@ -58,8 +58,8 @@ export function frameRun(
         refused.catch(() => undefined);
         return refused;
       }
-      const { journal } = session.env;
-      return journal.healthy ? APPLIED : journal.writable();
+      const { journal, pump } = session.env;
+      return journal.healthy ? (pump.waiting ?? APPLIED) : journal.writable();
     },
     delegate: async (call) => {
       if (!isMine() || !live.isRunning) throw new ChatError('turn_ended');
@@ -110,8 +110,7 @@ export function pushOps(session: ChatSession, live: LiveTurn, frame: Frame, ops:
   session.publish(effects, live);
   for (const stackId of unwanted) endUnwanted(session, live, stackId);
   // Who hears that a step has completed may rely on it: what it did is not done twice.
-  if (effects.some((effect) => effect.kind === 'step' && effect.body.type === 'step.ended'))
-    session.env.journal.commit();
+  if (effects.some((effect) => effect.kind === 'step' && effect.body.type === 'step.ended')) session.env.pump.flush();
 }
 
 /** The host has come to the end: of the turn, or of a call within it. */

@@ -72,6 +72,14 @@ export class Sessions {
     this.holdings.letGo(session.chatId);
   }
 
+  /** LIF-4: gives a chat up to whichever node takes it next; what runs in it is left to that one. */
+  moveAway(session: ChatSession): void {
+    const { chatId } = session;
+    session.settle();
+    this.abandon(chatId);
+    this.holdings.letGo(chatId);
+  }
+
   /** LIF-4: the chat is another node's now. Its turns go on, and end, there; nothing more is stored or told of them here. */
   abandon(chatId: string): void {
     const session = this.#sessions.get(chatId);

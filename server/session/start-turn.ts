@@ -168,7 +168,11 @@ interface BeginOptions {
   readonly before?: Turn | null;
 }
 
-/** Write 1. What it stores is seen by nobody until it is announced, which the caller does next. */
+/**
+ * Write 1. What it stores is seen by nobody until it is announced, which the caller does next.
+ *
+ * @throws {ChatError} `idempotency_conflict` for an id of a new turn that messages or steps stand under
+ */
 export async function storeBegin(
   session: ChatSession,
   record: TurnRecord,
@@ -176,6 +180,7 @@ export async function storeBegin(
   { newChat = null, before = null }: BeginOptions = {},
 ): Promise<Message[]> {
   const { requestId } = record.turn;
+  if (before === null && newChat === null) await mustHaveNoMessages(session, requestId);
   session.beginning.set(requestId, before);
   try {
     return await storeInPlace(session, record, input, newChat);
@@ -183,6 +188,17 @@ export async function storeBegin(
     session.beginning.delete(requestId);
     throw error;
   }
+}
+
+/**
+ * Messages that a program saved are no messages of a turn that begins now: it could write over them, and a resume would
+ * replace them. Of steps write 1 tells.
+ *
+ * @throws {ChatError} `idempotency_conflict`
+ */
+async function mustHaveNoMessages({ chatId, env }: ChatSession, requestId: string): Promise<void> {
+  const saved = await env.store.getMessages(chatId, { requestId, limit: 1 });
+  if (saved.length > 0) throw new ChatError('idempotency_conflict');
 }
 
 /**

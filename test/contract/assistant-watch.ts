@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
 import type { Context } from '../../assistant/index.js';
 import type { Json, Message, Step } from '../../protocol/index.js';
-import { rows } from '../harness/lock.js';
 import { clientOf, messagesOf, opened, textOf } from '../harness/sdk.js';
+import { storeBeside } from '../harness/store-beside.js';
 import type { AssistantScene } from './assistant-hosts.js';
 
 /** Nothing, for ever: what hangs until its turn is stopped. */
@@ -27,10 +27,10 @@ export const outline = (steps: readonly Step[]): [type: string, status: string, 
   steps.map(({ type, status, input }) => [type, status, input]);
 
 /** What the database holds of a chat's messages, whatever it shows. */
-export const storedProps = (dataDir: string): Json[] =>
-  rows(dataDir, 'SELECT props FROM agent_message ORDER BY sequence').map(
-    ({ props }) => JSON.parse(props as string) as Json,
-  );
+export async function storedProps(dataDir: string): Promise<Json[]> {
+  const rows = await storeBeside(dataDir).rows('SELECT props FROM agent_message ORDER BY sequence');
+  return rows.map(({ props }) => props as Json);
+}
 
 /** The text that the run is given. */
 export const asked = ({ input }: Context): string => input.map(textOf).join(' ');

@@ -111,7 +111,7 @@ describe.each(hosts)('$name', ({ host }) => {
     ]);
     expect(await scene.answers(requestId)).toEqual(['before', 'after']);
     expect(textsOf(await httpHistory(scene.url, scene.chatId))).toEqual(['go', 'before', 'after']);
-    expect(storedProps(dataDir)).toEqual(['go', 'before', 'after'].map((content) => ({ content })));
+    expect(await storedProps(dataDir)).toEqual(['go', 'before', 'after'].map((content) => ({ content })));
     await scene.shows('beforeafter');
     expect(view.moments.flat().filter((text) => !['before', 'after'].includes(text))).toEqual([]);
     // Numbers of the chat are not used up by what nobody sees.
@@ -176,7 +176,7 @@ describe.each(hosts)('$name', ({ host }) => {
       [{ name: 'good' }, ['good said']],
       [{ name: 'quick' }, ['quick said']],
     ]);
-    expect(storedProps(dataDir)).toEqual([{ content: 'go' }, { content: 'done' }]);
+    expect(await storedProps(dataDir)).toEqual([{ content: 'go' }, { content: 'done' }]);
     const steps = await scene.steps(turn.requestId);
     const choices = steps.filter(({ stackDepth, input }) => stackDepth === 0 && Object.hasOwn(input as object, 'any'));
     expect(choices.map(({ status }) => status)).toEqual(['completed']);
@@ -284,6 +284,6 @@ describe.each(hosts)('$name', ({ host }) => {
     expect(status).toBe('completed');
     await until(() => aborted.length === 2, 'the abort of both');
     expect((await scene.answers(requestId)).sort()).toEqual(['begun', 'here']);
-    expect(storedProps(dataDir)).toHaveLength(3);
+    expect(await storedProps(dataDir)).toHaveLength(3);
   });
 });

@@ -119,7 +119,7 @@ describe.each(hosts)('$name', ({ host }) => {
       { type: 'table', blockId: null, threadId: null, metadata: { source: 'db' } },
       { type: 'image' },
     ]);
-    expect(storedProps(dataDir).slice(1)).toEqual(props);
+    expect((await storedProps(dataDir)).slice(1)).toEqual(props);
     expect(propsOf(await expectSameViews(scene.url, chat)).slice(1)).toEqual(props);
   });
 
@@ -226,7 +226,7 @@ describe.each(hosts)('$name', ({ host }) => {
       ['searching', { query: 'cats' }, requestId],
       ['found', null, requestId],
     ]);
-    expect(storedProps(dataDir)).toEqual([{ content: 'go' }, { content: 'done' }]);
+    expect(await storedProps(dataDir)).toEqual([{ content: 'go' }, { content: 'done' }]);
   });
 
   test('AGT-7: ctx tells of its turn: input, history, metadata, user, chat; a change of them is nobody else’s', async () => {

@@ -18,7 +18,7 @@ class Node {
 
   static async on(url: string): Promise<Node> {
     const held = new Map<string, number>();
-    const fences = { of: (chatId: string) => held.get(chatId) ?? null };
+    const fences = { of: (chatId: string) => held.get(chatId) ?? null, lose: () => undefined };
     const store = await openPrismaStore({ url, clock: systemClock, ids: systemIds, fences });
     return Object.assign(new Node(anId('node'), store), { held });
   }

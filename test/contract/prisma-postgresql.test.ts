@@ -1,4 +1,5 @@
+import { describeOnPostgres } from '../harness/services.js';
 import { openPostgresStore } from './postgres-database.js';
 import { storeContract } from './store.js';
 
-storeContract('Prisma on PostgreSQL', openPostgresStore);
+describeOnPostgres('PostgreSQL', () => storeContract('Prisma on PostgreSQL', openPostgresStore));

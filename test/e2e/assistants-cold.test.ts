@@ -4,8 +4,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Message, Result, Turn } from '../../protocol/index.js';
+import { canonicalJson, type Json, type Message, type Result, type Turn } from '../../protocol/index.js';
 import { expectConsistent } from '../harness/consistent.js';
+import { carryDatabase } from '../harness/database.js';
 import { Person } from '../harness/person.js';
 import { temporaryDirectory } from '../harness/server.js';
 import { ServerProcess } from '../harness/server-process.js';
@@ -93,7 +94,7 @@ class Here {
   }
 
   /** What the turn came to, and that nothing of it is anywhere else. */
-  async answers(): Promise<unknown[]> {
+  async answers(): Promise<Json[]> {
     const history = await expectConsistent(this.server.url, this.chatId, [this.person]);
     const mine = (message: Message): boolean => message.requestId === this.requestId && message.role === 'assistant';
     return history.filter(mine).map(({ type, props, state }) => ({ type, props, state }));
@@ -105,23 +106,29 @@ class Here {
   }
 }
 
-const answersOf = (who: string): unknown[] => {
+const answersOf = (who: string): Json[] => {
   const text = (content: string) => ({ type: 'text', props: { content }, state: 'closed' });
-  const paid = ['p1', 'p2'].map((to) => ({ paid: to, for: who }));
-  const pays = (index: number) => {
-    const to = `p${index + 1}`;
-    const props = { toolCallId: to, tool: 'pay', input: { to }, state: 'completed', output: paid[index] };
+  const receipt = (to: string) => ({ paid: to, for: who });
+  const pays = (to: string) => {
+    const props = { toolCallId: to, tool: 'pay', input: { to }, state: 'completed', output: receipt(to) };
     return { type: 'tool_call', props, state: 'closed' };
   };
   return [
     ...(who === 'boss' ? [text('The clerk will do it.')] : []),
-    ...[text('One moment.'), text('I pay both.'), pays(0), pays(1), text('paying p1, paid'), text('paying p2, paid')],
-    ...[text(`Paid: ${JSON.stringify(paid)}`), text('All'), text(' done.')],
+    ...[
+      text('One moment.'),
+      text('I pay both.'),
+      pays('p1'),
+      pays('p2'),
+      text('paying p1, paid'),
+      text('paying p2, paid'),
+    ],
+    ...[text(`Paid: ${JSON.stringify([receipt('p1'), receipt('p2')])}`), text('All'), text(' done.')],
   ];
 };
 
 /** Tools that run side by side may send in any order. */
-const sorted = (answers: readonly unknown[]) => answers.map((answer) => JSON.stringify(answer)).sort();
+const sorted = (answers: readonly Json[]) => answers.map(canonicalJson).sort();
 
 /** An agent that is a process of its own. */
 async function agentProcess(here: Here, agentId: string, serves: string): Promise<{ kill(): Promise<unknown> }> {
@@ -181,6 +188,7 @@ describe('TRN-9: cold', { timeout: 90_000 }, () => {
     const elsewhere = join(temporaryDirectory(), 'data');
     cpSync(server.dataDir, elsewhere, { recursive: true });
     rmSync(server.dataDir, { recursive: true });
+    carryDatabase(server.dataDir, elsewhere);
     effects.hangAt(null);
     const env = { ASSISTANTS: MODULE, COLD_DIR: effects.directory };
     here.server = await new ServerProcess(env, elsewhere).start();

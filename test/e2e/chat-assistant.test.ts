@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Message, Turn } from '../../protocol/index.js';
 import { expectConsistent } from '../harness/consistent.js';
-import { rows } from '../harness/lock.js';
+import { storeBeside } from '../harness/store-beside.js';
 import { callsTools, fails, ModelServer, says, USAGE, type Answer } from '../harness/model-server.js';
 import { Person, type FollowedChat } from '../harness/person.js';
 import { startServer, type TestServer } from '../harness/server.js';
@@ -53,12 +53,11 @@ async function begin(...answers: Answer[]): Promise<Here> {
 }
 
 /** Everything that the server has stored or says of itself. */
-function expectNoKey({ server, view, model }: Here, turn: Turn): void {
-  const everything = JSON.stringify([
-    turn,
-    view.events,
-    ...['agent_turn', 'agent_message', 'agent_step'].map((table) => rows(server.dataDir, `SELECT * FROM ${table}`)),
-  ]);
+async function expectNoKey({ server, view, model }: Here, turn: Turn): Promise<void> {
+  const beside = storeBeside(server.dataDir);
+  const tables = ['agent_turn', 'agent_message', 'agent_step'];
+  const stored = await Promise.all(tables.map((table) => beside.rows(`SELECT * FROM ${table}`)));
+  const everything = JSON.stringify([turn, view.events, stored]);
   expect(everything).not.toContain(KEY);
   expect(model.requests.at(-1)?.headers.authorization).toBe(`Bearer ${KEY}`);
 }
@@ -86,8 +85,11 @@ describe('the assistant `chat`', () => {
     model.release();
     const { turn } = await person.ended(chatId, requestId);
     expect(turn).toMatchObject({ status: 'completed', usage: { ...TOKENS, reasoningTokens: 2 } });
-    const stored = rows(here.server.dataDir, 'SELECT usage FROM agent_turn WHERE request_id = ?', requestId);
-    expect(JSON.parse(stored[0]?.['usage'] as string)).toEqual(turn.usage);
+    const stored = await storeBeside(here.server.dataDir).rows(
+      'SELECT usage FROM agent_turn WHERE request_id = ?',
+      requestId,
+    );
+    expect(stored).toEqual([{ usage: turn.usage }]);
     expect(await here.said(requestId)).toEqual([
       ['thinking', 'Let me see.'],
       ['text', 'Good morning.'],
@@ -103,7 +105,7 @@ describe('the assistant `chat`', () => {
         { role: 'user', content: 'And now?' },
       ],
     });
-    expectNoKey(here, next);
+    await expectNoKey(here, next);
   });
 
   test('is among the assistants that a server says it has, where MODEL is given', async () => {
@@ -142,7 +144,7 @@ describe('the assistant `chat`', () => {
     expect(turn.error?.message).toMatch(`The model failed (${status})`);
     expect(turn.error?.message).toContain(words);
     expect(here.model.requests).toHaveLength(1);
-    expectNoKey(here, turn);
+    await expectNoKey(here, turn);
     expect(await here.said(turn.requestId)).toEqual([]);
   });
 
@@ -172,7 +174,7 @@ describe('the assistant `chat`', () => {
     expect(await here.said(failed.requestId)).toEqual([['text', 'Once upon ']]);
     expect(await here.resume(failed.requestId, 2)).toMatchObject({ status: 'completed', usage: TOKENS });
     expect(await here.said(failed.requestId)).toEqual([['text', 'The end.']]);
-    expectNoKey(here, failed);
+    await expectNoKey(here, failed);
   });
 
   test('TRN-5: a stop amid slow tokens ends turn and request at once; a resume answers in its place', async () => {

@@ -16,6 +16,9 @@ async function effect(stage) {
   if (existsSync(hangs) && readFileSync(hangs, 'utf8') === stage) await new Promise(() => undefined);
 }
 
+/** A database may give the keys of what it has stored in an order of its own. */
+const inOrder = ({ paid, for: whom }) => ({ paid, for: whom });
+
 const usage = {
   inputTokens: { total: 10, noCache: 10, cacheRead: undefined, cacheWrite: undefined },
   outputTokens: { total: 5, text: 5, reasoning: undefined },
@@ -57,7 +60,7 @@ const clerk = defineAssistant({
   model: new MockLanguageModelV4({
     doStream: async ({ prompt }) =>
       prompt.at(-1).role === 'tool'
-        ? answer('llm 2', `Paid: ${JSON.stringify(prompt.at(-1).content.map(({ output }) => output.value))}`)
+        ? answer('llm 2', `Paid: ${JSON.stringify(prompt.at(-1).content.map(({ output }) => inOrder(output.value)))}`)
         : answer('llm 1', 'I pay both.', ['p1', 'p2']),
   }),
   tools: {

@@ -1,5 +1,3 @@
-import Database from 'better-sqlite3';
-import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Json, Message, OpInput } from '../../protocol/index.js';
 import type { Run } from '../harness/agent.js';
@@ -9,17 +7,8 @@ import { Person } from '../harness/person.js';
 import { startServer } from '../harness/server.js';
 import { until } from '../harness/until.js';
 import { expectGrammar } from './grammar.js';
+import { storeBeside } from '../harness/store-beside.js';
 import { scene } from './scene.js';
-
-/** Rows as they are stored; read while no server runs. */
-function rowsOf<T>(dataDir: string, sql: string, ...values: unknown[]): T[] {
-  const database = new Database(join(dataDir, 'turnstream.db'), { readonly: true });
-  try {
-    return database.prepare(sql).all(...values) as T[];
-  } finally {
-    database.close();
-  }
-}
 
 describe('DAT-4: views, snapshots, history and rows are equal', () => {
   test.each(['0', '33'])(
@@ -106,8 +95,7 @@ describe('DAT-4: views, snapshots, history and rows are equal', () => {
       );
       expectGrammar(here.view.events);
       await here.server.close();
-      const rows = rowsOf<Record<string, string | number | null>>(
-        here.server.dataDir,
+      const rows = await storeBeside(here.server.dataDir).rows(
         'SELECT * FROM agent_message WHERE chat_id = ? AND deleted_at IS NULL ORDER BY sequence',
         chatId,
       );
@@ -121,8 +109,8 @@ describe('DAT-4: views, snapshots, history and rows are equal', () => {
         threadId: row['thread_id'],
         stepId: row['step_id'],
         assistantId: row['assistant_id'],
-        props: JSON.parse(row['props'] as string) as Json,
-        metadata: JSON.parse((row['metadata'] as string | null) ?? 'null') as Json,
+        props: row['props'],
+        metadata: row['metadata'],
       }));
       const of = ({
         messageId,
@@ -234,19 +222,13 @@ describe('C48: times', () => {
       }
       await here.server.close();
       for (const table of ['agent_chat', 'agent_message', 'agent_turn', 'agent_step']) {
-        const columns = rowsOf<{ name: string; type: string }>(
-          here.server.dataDir,
-          `PRAGMA table_info(${table})`,
-        ).filter(({ name }) => name.endsWith('_at'));
-        expect(columns.length, table).toBeGreaterThan(1);
-        for (const { name } of columns) {
-          const kinds = rowsOf<{ kind: string; length: number }>(
-            here.server.dataDir,
-            `SELECT DISTINCT typeof(${name}) AS kind, length(${name}) AS length FROM ${table} WHERE ${name} IS NOT NULL`,
-          );
-          expect(kinds.length, `${table}.${name}`).toBeLessThanOrEqual(1);
-          if (kinds[0]) expect(['integer', 'text'], `${table}.${name}`).toContain(kinds[0].kind);
-        }
+        const rows = await storeBeside(here.server.dataDir).rows(`SELECT * FROM ${table}`);
+        const stored = rows
+          .flatMap(Object.entries)
+          .filter(([column, value]) => column.endsWith('_at') && value !== null);
+        expect(stored.length, table).toBeGreaterThan(1);
+        for (const [column, time] of stored)
+          expect(time, `${table}.${column}`).toMatch(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}\+00:00$/);
       }
     },
   );

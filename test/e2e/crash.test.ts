@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Result } from '../../protocol/index.js';
 import { Agent } from '../harness/agent.js';
 import { expectConsistent, httpHistory } from '../harness/consistent.js';
-import { lockStore, refuseEnds, rows } from '../harness/lock.js';
+import { storeBeside } from '../harness/store-beside.js';
 import { uid } from '../harness/peer.js';
 import { Person } from '../harness/person.js';
 import { ServerProcess } from '../harness/server-process.js';
@@ -208,12 +208,12 @@ describe('LIF-2: kill -9', { timeout: 60_000 }, () => {
       runs.push(run);
     }
     const never = (await person.start(chatId, 'never begun', { assistantId: 'nobody' })).turn.requestId;
-    const lock = lockStore(server.dataDir);
+    const lock = await storeBeside(server.dataDir).lock();
     for (const [index, { status, ...more }] of ends.entries()) runs[index]?.close(status, more).catch(() => undefined); // its answer dies with the server
     await person.do('turn:stop', { requestId: never });
     for (const { requestId } of runs) expect((await person.ended(chatId, requestId)).persisted).toBe(false);
     await server.kill();
-    lock.release();
+    await lock.release();
     await server.start();
     await person.open();
     for (const [index, end] of ends.entries())
@@ -238,7 +238,7 @@ describe('LIF-2: kill -9', { timeout: 60_000 }, () => {
     const run = await agent.run((await person.start(chatId, 'q')).turn.requestId);
     await run.send('a');
     await until(() => person.chats.get(chatId)?.text(run.requestId) === 'a', 'the answer');
-    const refusal = refuseEnds(server.dataDir);
+    const refusal = await storeBeside(server.dataDir).refuseUpdates('agent_turn');
     await crash(server);
     await person.open();
     expect(contents((await person.follow(chatId, { fresh: true })).messages)).toEqual(['q', 'a']);
@@ -248,7 +248,7 @@ describe('LIF-2: kill -9', { timeout: 60_000 }, () => {
     await person.open();
     await person.follow(chatId, { fresh: true });
     expect(await person.turn(run.requestId)).toMatchObject({ status: 'interrupted', stopReason: 'crashed' });
-    refusal.release();
+    await refusal.release();
     await until(() => person.chats.get(chatId)?.events.some(({ type }) => type === 'turn.persisted'), 'turn.persisted');
     expect(contents(await expectConsistent(server.url, chatId, [person]))).toEqual(['q', 'a']);
   });
@@ -277,7 +277,7 @@ describe('LIF-2: kill -9', { timeout: 60_000 }, () => {
     expect(await person.turn(run.requestId)).toEqual(turn);
     expect(await expectConsistent(server.url, chatId)).toEqual(history);
     // And the same beneath a later attempt, which the older record must not touch.
-    expect(rows(server.dataDir, 'SELECT count(*) AS n FROM agent_message')).toEqual([{ n: 2 }]);
+    expect(await storeBeside(server.dataDir).rows('SELECT count(*) AS n FROM agent_message')).toEqual([{ n: 2 }]);
   });
 
   test('C21: killed at any moment around the end: completed or interrupted, never in between, nothing twice', async () => {

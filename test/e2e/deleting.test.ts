@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import Database from 'better-sqlite3';
-import { join } from 'node:path';
 import { defineAssistant } from '../../assistant/index.js';
 import { commands, type CommandName, type OpInput } from '../../protocol/index.js';
 import { Agent } from '../harness/agent.js';
 import { Refused, uid } from '../harness/peer.js';
 import { Person } from '../harness/person.js';
 import { startServer } from '../harness/server.js';
+import { storeBeside } from '../harness/store-beside.js';
 import { until } from '../harness/until.js';
 import { requestAs } from './request-as.js';
 import { scene } from './scene.js';
@@ -112,13 +111,9 @@ describe('CMD-3: chat:delete', () => {
     for (const [name, args] of asked) await expect(requestAs(url, {}, name, args), name).rejects.toThrow(/not_found/);
     for (const scope of ['mine', 'all']) expect(await person.do('chat:list', { scope })).toMatchObject({ total: 0 });
     await here.server.close();
-    using database = Object.assign(new Database(join(server.dataDir, 'turnstream.db'), { readonly: true }), {
-      [Symbol.dispose]: () => database.close(),
-    });
     for (const table of ['agent_chat', 'agent_message', 'agent_turn', 'agent_step']) {
-      expect(database.prepare(`SELECT count(*) AS n FROM ${table} WHERE deleted_at IS NULL`).get(), table).toEqual({
-        n: 0,
-      });
+      const left = `SELECT count(*) AS n FROM ${table} WHERE deleted_at IS NULL`;
+      expect(await storeBeside(server.dataDir).rows(left), table).toEqual([{ n: 0 }]);
     }
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Agent } from '../harness/agent.js';
 import { expectConsistent, httpHistory } from '../harness/consistent.js';
-import { lockStore, rows } from '../harness/lock.js';
+import { storeBeside } from '../harness/store-beside.js';
 import { uid } from '../harness/peer.js';
 import { Person } from '../harness/person.js';
 import { ServerProcess } from '../harness/server-process.js';
@@ -19,7 +19,7 @@ describe('LIF-1: SIGTERM', { timeout: 60_000 }, () => {
     const agent = await new Agent(server.url, ['bot']).join();
     const person = await new Person(server.url).open();
     const chatId = await person.createChat({ assistantId: 'bot' });
-    await person.follow(chatId);
+    const view = await person.follow(chatId);
     const requestId = uid('r');
     await person.start(chatId, 'go', { requestId });
     const run = await agent.run(requestId);
@@ -28,6 +28,7 @@ describe('LIF-1: SIGTERM', { timeout: 60_000 }, () => {
       onBusy: 'parallel',
       metadata: { delayMs: 60_000 },
     });
+    await until(() => view.messages.some(({ state }) => state === 'open'), 'the echo to begin');
     await person.do('turn:stop', { requestId: failed.turn.requestId });
     const ending = server.signal('SIGTERM');
     await until(async () => (await fetch(`${server.url}/readyz`)).status === 503, 'readyz fails');
@@ -112,8 +113,7 @@ describe('LIF-1: SIGTERM', { timeout: 60_000 }, () => {
     await person.open();
     await person.follow(chatId, { fresh: true });
     await until(async () => (await person.turn(queued[2] as string)).status === 'completed', 'all three answered');
-    const order = rows(
-      server.dataDir,
+    const order = await storeBeside(server.dataDir).rows(
       "SELECT request_id FROM agent_turn WHERE status = 'completed' ORDER BY started_at, id",
     );
     expect(order.map((row) => row['request_id'])).toEqual(queued);
@@ -168,12 +168,12 @@ describe('LIF-1: SIGTERM', { timeout: 60_000 }, () => {
     const here = await scene({ env: { DRAIN_MS: '60000' } });
     const { server, person, agent, chatId, view } = here;
     const running = await here.turn();
-    const lock = lockStore(server.dataDir);
+    const lock = await storeBeside(server.dataDir).lock();
     const opening = agent.openTurn({ chatId });
     // Asked behind it and answered from what is stored: the opening waits for its write 1.
     await agent.refused('turn:push', { requestId: uid('r'), attempt: 1, stackId: 'none', seq: 1, ops: [] });
     const draining = server.drain();
-    lock.release();
+    await lock.release();
     const opened = await opening;
     expect((await agent.refused('turn:push', { ...opened.frame, seq: 1, ops: [] })).code).toBe('turn_ended');
     const { turn } = await person.ended(chatId, opened.requestId);
@@ -188,12 +188,12 @@ describe('LIF-1: SIGTERM', { timeout: 60_000 }, () => {
   test('a start that waits for its write 1 is answered before the goodbye, also where no turn runs; it runs after the restart', async () => {
     const { server, person, chatId } = await scene({ env: { DRAIN_MS: '0' } });
     const other = await new Person(server.url).open();
-    const lock = lockStore(server.dataDir);
+    const lock = await storeBeside(server.dataDir).lock();
     const starting = person.start(chatId, 'go', { assistantId: 'echo' });
     // Asked behind it and answered from what is stored: the start waits for its write 1.
     await other.refused('turn:get', { requestId: uid('r') });
     const draining = server.drain();
-    lock.release();
+    await lock.release();
     const { turn } = await starting;
     expect(turn.status).toBe('queued');
     await draining;
@@ -213,6 +213,8 @@ describe('LIF-1: SIGTERM', { timeout: 60_000 }, () => {
       status: 'interrupted',
       stopReason: 'shutdown',
     });
-    expect(rows(server.dataDir, 'SELECT stop_reason FROM agent_turn')).toEqual([{ stop_reason: 'shutdown' }]);
+    expect(await storeBeside(server.dataDir).rows('SELECT stop_reason FROM agent_turn')).toEqual([
+      { stop_reason: 'shutdown' },
+    ]);
   });
 });

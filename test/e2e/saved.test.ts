@@ -85,6 +85,21 @@ describe('message:save', () => {
     expect(messages).toMatchObject([{ requestId: run.requestId, createdAt, sequence: 2 }]);
   });
 
+  test('TRN-1: no turn begins under a requestId that messages were saved under, whoever begins it', async () => {
+    const { person, agent, chatId, view } = await scene();
+    const [requestId, messageId] = [uid('r'), uid('m')];
+    await person.do('message:save', { chatId, messages: [text('kept', { role: 'assistant', requestId, messageId })] });
+    for (const refused of [
+      person.refused('turn:start', { chatId, input: 'go', requestId }),
+      agent.refused('turn:open', { chatId, assistantId: 'bot', requestId }),
+    ])
+      expect((await refused).code).toBe('idempotency_conflict');
+    expect((await person.refused('turn:get', { requestId })).code).toBe('not_found');
+    expect(view.events.map(({ type }) => type)).toEqual(['message.created']);
+    const { messages } = await person.do('message:save', { chatId, messages: [text('more', { requestId })] });
+    expect(messages).toMatchObject([{ requestId, sequence: 2 }]);
+  });
+
   test('50 writers at once: nothing lost, one row of numbers, the same for those who join meanwhile', async () => {
     const { url, person, chatId, view } = await scene();
     const writers = await Promise.all(Array.from({ length: 10 }, () => new Person(url).open()));

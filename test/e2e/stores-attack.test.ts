@@ -265,7 +265,7 @@ describe('Turnstream.as', () => {
   });
 });
 
-describe('metadata that somebody forges who may talk and not change', () => {
+describe('ACC-5: metadata that somebody forges who may talk and not change', () => {
   const shared = async () => {
     const server = await startServer();
     const owner = server.as({ userId: 'owner', teamId: 'team' });
@@ -282,8 +282,19 @@ describe('metadata that somebody forges who may talk and not change', () => {
         'the end of the turn',
       );
     };
-    return { owner, say };
+    return { owner, mate, say };
   };
+
+  test('what they say of `stores` is left out, and what is there already they cannot edit', async () => {
+    const { owner, mate, say } = await shared();
+    const stores = { squad: { agentId: 'bot' } };
+    await say({ own: true, stores });
+    const [said] = (await owner.call('message:list', { chatId: 'shared' })).messages;
+    expect(said?.metadata).toEqual({ own: true });
+    const edit = { messageId: said?.messageId ?? '', metadata: { stores } };
+    await expect(mate.call('message:update', edit)).rejects.toMatchObject({ code: 'forbidden' });
+    expect((await owner.call('message:update', edit)).message.metadata).toEqual({ stores });
+  });
 
   test('atomic: it begins no branch that hides the history', async () => {
     const { owner, say } = await shared();

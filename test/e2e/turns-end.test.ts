@@ -4,7 +4,7 @@ import type { ChatEvent, Result } from '../../protocol/index.js';
 import type { Run } from '../harness/agent.js';
 import { expectConsistent, httpHistory } from '../harness/consistent.js';
 import { metric } from '../harness/metric.js';
-import { rows } from '../harness/lock.js';
+import { storeBeside } from '../harness/store-beside.js';
 import { uid } from '../harness/peer.js';
 import { Person } from '../harness/person.js';
 import { startServer } from '../harness/server.js';
@@ -67,15 +67,14 @@ describe('TRN-6: the end of an attempt', () => {
       );
       void end(here, run);
       expect((await here.person.ended(here.chatId, run.requestId)).turn).toMatchObject(turn);
-      const stored = rows(
-        here.server.dataDir,
+      const stored = await storeBeside(here.server.dataDir).rows(
         'SELECT props, state FROM agent_message WHERE request_id = ? AND role = ? ORDER BY sequence',
         run.requestId,
         'assistant',
       );
       expect(stored).toEqual([
-        { props: JSON.stringify({ content: 'a and more held back' }), state: 'closed' },
-        { props: JSON.stringify({ content: 'b' }), state: 'closed' },
+        { props: { content: 'a and more held back' }, state: 'closed' },
+        { props: { content: 'b' }, state: 'closed' },
       ]);
       const late = await run.agent
         .ask('turn:push', { ...run.frame, seq: run.seq + 1, ops: [{ op: 'send', type: 'text', props: {} }] }, 500)
@@ -180,8 +179,8 @@ describe('TRN-8: two write transactions', () => {
     await run.close('completed', { usage: { tokens: 3 } });
     const { turn: ended } = await person.ended(chatId, run.requestId);
     expect(ended.usage).toEqual({ tokens: 3 });
-    expect(rows(server.dataDir, 'SELECT status FROM agent_turn')).toEqual([{ status: 'completed' }]);
-    expect(rows(server.dataDir, 'SELECT status FROM agent_step')).toEqual([{ status: 'completed' }]);
+    expect(await storeBeside(server.dataDir).rows('SELECT status FROM agent_turn')).toEqual([{ status: 'completed' }]);
+    expect(await storeBeside(server.dataDir).rows('SELECT status FROM agent_step')).toEqual([{ status: 'completed' }]);
     const { chat } = await person.do<Result<'chat:get'>>('chat:get', { chatId });
     const stored = await person.do<Result<'chat:list'>>('chat:list', {});
     expect(stored.data[0]).toEqual(chat);
@@ -204,9 +203,9 @@ describe('TRN-8: two write transactions', () => {
     isOver = true;
     await polling;
     expect(ends.every((end) => 'persisted' in end && end.persisted)).toBe(true);
-    expect(rows(server.dataDir, "SELECT count(*) AS n FROM agent_turn WHERE status = 'completed'")).toEqual([
-      { n: 100 },
-    ]);
+    expect(
+      await storeBeside(server.dataDir).rows("SELECT count(*) AS n FROM agent_turn WHERE status = 'completed'"),
+    ).toEqual([{ n: 100 }]);
     // Those that wait while one is written are stored together.
     expect((await writes(url)) - before).toBeLessThan(100);
   });
@@ -233,17 +232,16 @@ describe('TRN-8: two write transactions', () => {
         longest = Math.max(longest, performance.now() - began);
       }
     })();
-    await person.ended(chatId, turn.requestId);
+    await person.ended(chatId, turn.requestId, 1, 25_000);
     isOver = true;
     await probing;
     expect(longest).toBeLessThan(1000);
-    const stored = rows(
-      server.dataDir,
+    const stored = await storeBeside(server.dataDir).rows(
       'SELECT props FROM agent_message WHERE request_id = ? AND role = ? ORDER BY sequence',
       turn.requestId,
       'assistant',
     );
-    expect(stored.map(({ props }) => (JSON.parse(props as string) as { content: string }).content)).toEqual(
+    expect(stored.map(({ props }) => (props as { content: string }).content)).toEqual(
       Array.from({ length: 10_000 }, (_, index) => `${index}`),
     );
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { expectConsistent } from '../harness/consistent.js';
 import { Agent, type Run } from '../harness/agent.js';
-import { rows } from '../harness/lock.js';
+import { storeBeside } from '../harness/store-beside.js';
 import { Person } from '../harness/person.js';
 import { scene, type Scene } from './scene.js';
 
@@ -35,7 +35,7 @@ describe('TRN-9: turn:resume', () => {
     const { turn } = await person.ended(chatId, run.requestId, 2);
     expect(turn).toMatchObject({ status: 'completed', attempt: 2, error: null });
     expect(contents(await expectConsistent(here.url, chatId, [person]))).toEqual(['go', 'whole']);
-    expect(rows(here.server.dataDir, 'SELECT count(*) AS n FROM agent_turn')).toEqual([{ n: 1 }]);
+    expect(await storeBeside(here.server.dataDir).rows('SELECT count(*) AS n FROM agent_turn')).toEqual([{ n: 1 }]);
   });
 
   test('without a step: what it had sent stands until the new attempt sends its first message, then all of it goes', async () => {
@@ -58,8 +58,7 @@ describe('TRN-9: turn:resume', () => {
     await next.close();
     await person.ended(chatId, run.requestId, 2);
     expect(
-      rows(
-        here.server.dataDir,
+      await storeBeside(here.server.dataDir).rows(
         "SELECT count(*) AS n FROM agent_message WHERE role = 'assistant' AND deleted_at IS NULL",
       ),
     ).toEqual([{ n: 1 }]);

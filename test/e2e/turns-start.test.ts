@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { expectConsistent } from '../harness/consistent.js';
-import { lockStore, rows } from '../harness/lock.js';
+import { storeBeside } from '../harness/store-beside.js';
 import { uid } from '../harness/peer.js';
 import { Person } from '../harness/person.js';
 import { startServer } from '../harness/server.js';
 import { scene } from './scene.js';
 
-const turnRows = (dataDir: string) => rows(dataDir, 'SELECT request_id FROM agent_turn');
+const turnRows = (dataDir: string) => storeBeside(dataDir).rows('SELECT request_id FROM agent_turn');
 
 describe('TRN-1: a start is idempotent by requestId', () => {
   test('C06: the same start five times in one tick, over two connections: one turn, one input, one run', async () => {
@@ -51,7 +51,7 @@ describe('TRN-1: a start is idempotent by requestId', () => {
         people.map((person) => person.start(chatId, 'hi', { requestId, createChat: true, assistantId: 'echo' })),
       );
       expect(answers.map(({ duplicate }) => duplicate).sort()).toEqual([false, true, true]);
-      expect(turnRows(dataDir)).toHaveLength(round);
+      expect(await turnRows(dataDir)).toHaveLength(round);
     }
   });
 
@@ -86,7 +86,7 @@ describe('TRN-1: a start is idempotent by requestId', () => {
       ...change,
     });
     expect(error.code).toBe('idempotency_conflict');
-    expect(turnRows(dataDir)).toHaveLength(1);
+    expect(await turnRows(dataDir)).toHaveLength(1);
   });
 
   test('the body is compared as canonical JSON after DAT-1: order of keys and broken text make no difference', async () => {
@@ -181,8 +181,7 @@ describe('TRN-2: the ack means that the input is stored', () => {
       ['one', 'two'].map((content) => ({ type: 'text', props: { content } })),
     );
     expect(
-      rows(
-        dataDir,
+      await storeBeside(dataDir).rows(
         'SELECT message_id FROM agent_message WHERE request_id = ? AND role = ? ORDER BY sequence',
         turn.requestId,
         'user',
@@ -192,13 +191,13 @@ describe('TRN-2: the ack means that the input is stored', () => {
 
   test('a start that the store refuses stores and broadcasts nothing, and can be sent again', async () => {
     const { url, server, person, chatId, view, agent } = await scene({ env: { COMMIT_RETRY_MS: '100' } });
-    const lock = lockStore(server.dataDir);
+    const lock = await storeBeside(server.dataDir).lock();
     const requestId = uid('r');
     const { offset } = view.position ?? { offset: 0 };
     const error = await person.refused('turn:start', { chatId, input: 'go', requestId });
     expect(error).toMatchObject({ code: 'storage_unavailable', retryable: true });
     expect((await person.refused('turn:get', { requestId })).code).toBe('not_found');
-    lock.release();
+    await lock.release();
     await person.do('chat:get', { chatId });
     expect(view.position?.offset).toBe(offset);
     expect(await expectConsistent(url, chatId)).toHaveLength(0);

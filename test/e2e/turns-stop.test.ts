@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { defineAssistant } from '../../assistant/index.js';
 import { httpHistory, expectConsistent } from '../harness/consistent.js';
-import { lockStore } from '../harness/lock.js';
+import { storeBeside } from '../harness/store-beside.js';
 import { uid } from '../harness/peer.js';
 import { Person } from '../harness/person.js';
 import { startServer } from '../harness/server.js';
@@ -214,7 +214,7 @@ describe('TRN-5: turn:stop', () => {
     const { url, server, person, chatId, turn } = await scene({ env: { COMMIT_RETRY_MS: '200' } });
     const other = await new Person(url).open();
     const run = await turn();
-    const lock = lockStore(server.dataDir);
+    const lock = await storeBeside(server.dataDir).lock();
     const answers = await Promise.all([
       person.do('turn:stop', { chatId }),
       other.do('turn:stop', { requestId: run.requestId }),
@@ -223,7 +223,7 @@ describe('TRN-5: turn:stop', () => {
       expect(stopped).toMatchObject({ status: 'interrupted', stopReason: 'stopped' });
     expect((await person.ended(chatId, run.requestId)).persisted).toBe(false);
     expect((await person.refused('turn:stop', { chatId })).code).toBe('not_found');
-    lock.release();
+    await lock.release();
   });
 
   test('a turn that waits for its agent can be stopped; so can one in the background', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Run } from '../harness/agent.js';
 import { expectConsistent, httpHistory } from '../harness/consistent.js';
-import { lockStore, rows } from '../harness/lock.js';
+import { storeBeside } from '../harness/store-beside.js';
 import { metric } from '../harness/metric.js';
 import { uid } from '../harness/peer.js';
 import { Person } from '../harness/person.js';
@@ -20,7 +20,7 @@ const persisted = ({ view }: Scene, requestId: string) =>
 async function unsaved(here: Scene, text = 'precious', run?: Run) {
   const held = run ?? (await here.turn());
   const messageId = await held.send(text);
-  const lock = lockStore(here.server.dataDir);
+  const lock = await storeBeside(here.server.dataDir).lock();
   const closing = held.close();
   const end = await here.person.ended(here.chatId, held.requestId, held.attempt);
   return { run: held, messageId, lock, closing, end };
@@ -31,13 +31,13 @@ describe('TRN-7: write 2 fails', () => {
     const here = await scene({ env: { COMMIT_RETRY_MS: '20000' } });
     const run = await here.turn();
     await run.send('precious');
-    const lock = lockStore(here.server.dataDir);
+    const lock = await storeBeside(here.server.dataDir).lock();
     const closing = run.close();
     await until(() => here.view.messages.at(-1)?.state === 'closed', 'the message closed');
     expect((await httpHistory(here.url, here.chatId)).map(({ props }) => props['content'])).toEqual(['go', 'precious']);
     expect((await here.person.turn(run.requestId)).status).toBe('running'); // SUB-1: as of before its turn.ended
     expect(here.view.ends(run.requestId)).toHaveLength(0);
-    lock.release();
+    await lock.release();
     expect(await closing).toMatchObject({ persisted: true, turn: { status: 'completed' } });
     expect(await here.person.ended(here.chatId, run.requestId)).toMatchObject({ persisted: true });
     expect(here.view.events.some(({ type }) => type === 'turn.persisted')).toBe(false);
@@ -60,11 +60,13 @@ describe('TRN-7: write 2 fails', () => {
     expect((await here.person.refused('turn:start', { chatId: here.chatId, regenerate: run.requestId })).code).toBe(
       'storage_unavailable',
     );
-    lock.release();
+    await lock.release();
     await persisted(here, run.requestId);
     expect(here.view.ends(run.requestId)).toHaveLength(1);
     expect(await unsavedBytes(here.url)).toBe(0);
-    expect(rows(here.server.dataDir, 'SELECT status FROM agent_turn')).toEqual([{ status: 'completed' }]);
+    expect(await storeBeside(here.server.dataDir).rows('SELECT status FROM agent_turn')).toEqual([
+      { status: 'completed' },
+    ]);
     expect(await expectConsistent(here.url, here.chatId, [here.person])).toEqual(meanwhile);
     expect(here.view.events.filter(({ type }) => type === 'turn.persisted')).toHaveLength(1);
   });
@@ -73,7 +75,7 @@ describe('TRN-7: write 2 fails', () => {
     const here = await scene({ env: IMPATIENT });
     const run = await here.turn();
     await run.send('half');
-    const lock = lockStore(here.server.dataDir);
+    const lock = await storeBeside(here.server.dataDir).lock();
     await here.person.do('turn:stop', { requestId: run.requestId });
     for (const which of [
       { requestId: run.requestId },
@@ -85,7 +87,7 @@ describe('TRN-7: write 2 fails', () => {
         retryable: true,
       });
     }
-    lock.release();
+    await lock.release();
     await persisted(here, run.requestId);
     await here.person.do('turn:resume', { requestId: run.requestId, attempt: 2 });
     const next = await here.agent.run(run.requestId, 2);
@@ -109,9 +111,9 @@ describe('TRN-7: write 2 fails', () => {
     // It waits for its time no more once the first is over: stopped before, or running.
     await here.person.do('turn:stop', { requestId: queued });
     expect((await here.person.ended(here.chatId, queued)).persisted).toBe(false);
-    lock.release();
+    await lock.release();
     await Promise.all([persisted(here, run.requestId), persisted(here, queued)]);
-    expect(rows(here.server.dataDir, 'SELECT status, attempt FROM agent_turn ORDER BY id')).toEqual([
+    expect(await storeBeside(here.server.dataDir).rows('SELECT status, attempt FROM agent_turn ORDER BY id')).toEqual([
       { status: 'completed', attempt: 2 },
       { status: 'interrupted', attempt: 1 },
     ]);
@@ -128,16 +130,15 @@ describe('TRN-7: write 2 fails', () => {
     expect((await expectConsistent(here.url, here.chatId, [here.person])).map(({ props }) => props['content'])).toEqual(
       ['go', 'mended'],
     );
-    lock.release();
+    await lock.release();
     await persisted(here, run.requestId);
     expect((await expectConsistent(here.url, here.chatId, [here.person])).map(({ props }) => props['content'])).toEqual(
       ['go', 'mended'],
     );
-    const stored = rows(
-      here.server.dataDir,
+    const stored = await storeBeside(here.server.dataDir).rows(
       "SELECT props FROM agent_message WHERE role = 'assistant' AND deleted_at IS NULL",
     );
-    expect(stored).toEqual([{ props: JSON.stringify({ content: 'mended' }) }]);
+    expect(stored).toEqual([{ props: { content: 'mended' } }]);
   });
 
   test('above maxUnsavedBytes starts and resumes are refused and every queue pauses; all go on once it is stored', async () => {
@@ -153,7 +154,7 @@ describe('TRN-7: write 2 fails', () => {
       queued.push((await person.start(chatId, 'next')).turn.requestId);
     }
     for (const run of runs) await run.send('x'.repeat(2000));
-    const lock = lockStore(server.dataDir);
+    const lock = await storeBeside(server.dataDir).lock();
     for (const run of runs) void run.close();
     for (const [index, run] of runs.entries())
       expect((await person.ended(chats[index] as string, run.requestId)).persisted).toBe(false);
@@ -166,7 +167,7 @@ describe('TRN-7: write 2 fails', () => {
     expect(await person.start(here.chatId, 'next', { requestId: queued[0] as string })).toMatchObject({
       duplicate: true,
     });
-    lock.release();
+    await lock.release();
     const began = performance.now();
     for (const requestId of queued) await (await agent.run(requestId)).close();
     expect(performance.now() - began).toBeLessThan(8000);
@@ -182,7 +183,7 @@ describe('TRN-7: write 2 fails', () => {
     const second = await here.turn({ onBusy: 'parallel' });
     await first.send('one');
     await second.send('two');
-    const lock = lockStore(here.server.dataDir);
+    const lock = await storeBeside(here.server.dataDir).lock();
     const closing = Promise.all([first.close(), second.close()]);
     await closing;
     here.person.close();
@@ -194,20 +195,20 @@ describe('TRN-7: write 2 fails', () => {
       'one',
       'two',
     ]);
-    lock.release();
+    await lock.release();
     await until(() => events.filter(({ type }) => type === 'turn.persisted').length === 2, 'both stored');
     expect((await expectConsistent(here.url, here.chatId, [late])).length).toBe(4);
   });
 
   test('C44: as soon as the store answers again, so does the server', async () => {
     const here = await scene({ env: IMPATIENT });
-    const lock = lockStore(here.server.dataDir);
+    const lock = await storeBeside(here.server.dataDir).lock();
     expect((await here.person.refused('turn:start', { chatId: here.chatId, input: 'x' })).code).toBe(
       'storage_unavailable',
     );
     expect((await here.person.refused('chat:create', { assistantId: 'echo' })).code).toBe('storage_unavailable');
     expect(await httpHistory(here.url, here.chatId)).toEqual([]);
-    lock.release();
+    await lock.release();
     const began = performance.now();
     const run = await here.turn();
     await run.close();

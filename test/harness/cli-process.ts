@@ -45,6 +45,11 @@ export class CliProcess {
     this.#child.kill('SIGINT');
   }
 
+  /** kill -9. */
+  kill(): void {
+    this.#child.kill('SIGKILL');
+  }
+
   /** @returns the exit code once the process has ended and all its output is here, null when a signal ended it */
   async ended(): Promise<number | null> {
     await this.#closed;

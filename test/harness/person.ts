@@ -132,7 +132,12 @@ export class Person extends Peer {
   }
 
   /** The `turn.ended` of an attempt, once this person has seen it. */
-  async ended(chatId: string, requestId: string, attempt = 1): Promise<Extract<ChatEvent, { type: 'turn.ended' }>> {
+  async ended(
+    chatId: string,
+    requestId: string,
+    attempt = 1,
+    ms?: number,
+  ): Promise<Extract<ChatEvent, { type: 'turn.ended' }>> {
     return until(
       () =>
         this.chats
@@ -140,6 +145,7 @@ export class Person extends Peer {
           ?.ends(requestId)
           .find((event) => event.turn.attempt === attempt),
       `turn.ended of ${requestId}`,
+      ms,
     );
   }
 

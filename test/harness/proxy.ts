@@ -6,6 +6,14 @@ import { until } from './until.js';
 /** What becomes of a frame that the server sends: it goes on, it waits for `release`, or it is lost with its connection. */
 export type Fate = 'pass' | 'hold' | 'cut';
 
+/** Parts what a server sends. */
+type Reading = (take: (bytes: Buffer, text: string | null) => void) => { read(bytes: Buffer): void };
+
+/** Frames of WebSocket. */
+const asFrames: Reading = (take) => new FrameReader(take);
+/** For any other protocol: bytes as they come. */
+export const asBytes: Reading = (take) => ({ read: (bytes) => take(bytes, bytes.toString()) });
+
 /** One connection through the proxy: the client's side and the server's. */
 interface Passage {
   readonly client: Socket;
@@ -23,12 +31,15 @@ export class Proxy {
   connections = 0;
   /** Whether new connections reach the server; else they are refused at once. */
   isUp = true;
-  /** Asked about each text frame of the server, in order. */
+  /** Asked about each text frame of the server (or its bytes), in order. */
   fate: (frame: string) => Fate = () => 'pass';
   readonly #passages = new Set<Passage>();
   readonly #listener: Server;
 
-  private constructor(private readonly port: number) {
+  private constructor(
+    private readonly port: number,
+    private readonly reading: Reading,
+  ) {
     this.#listener = createServer((client) => this.#accept(client));
     onTestFinished(() => {
       this.#listener.close();
@@ -37,8 +48,8 @@ export class Proxy {
   }
 
   /** @param url where the server listens */
-  static async to(url: string): Promise<Proxy> {
-    const proxy = new Proxy(Number(new URL(url).port));
+  static async to(url: string, reading = asFrames): Promise<Proxy> {
+    const proxy = new Proxy(Number(new URL(url).port), reading);
     await new Promise<void>((resolve) => proxy.#listener.listen(0, '127.0.0.1', resolve));
     return proxy;
   }
@@ -90,7 +101,7 @@ export class Proxy {
     this.connections++;
     const passage: Passage = { client, server: connect(this.port, '127.0.0.1'), held: [], isFrozen: false };
     this.#passages.add(passage);
-    const reader = new FrameReader((frame, text) => this.#decide(passage, frame, text));
+    const reader = this.reading((frame, text) => this.#decide(passage, frame, text));
     client.on('data', (bytes) => passage.server.write(bytes));
     passage.server.on('data', (bytes: Buffer) => reader.read(bytes));
     for (const socket of [client, passage.server]) {

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { databaseUrl } from './database.js';
 import { temporaryDirectory } from './server.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/server/main.js', import.meta.url));
@@ -23,6 +24,8 @@ export class ServerProcess {
     readonly env: Record<string, string> = {},
     readonly dataDir = temporaryDirectory(),
   ) {
+    // Before the kill is asked for: what is done when the test is finished is done in reverse.
+    databaseUrl(dataDir);
     onTestFinished(() => this.kill());
   }
 
@@ -39,6 +42,7 @@ export class ServerProcess {
         TZ: process.env['TZ'],
         ...DEFAULTS,
         DATA_DIR: this.dataDir,
+        DATABASE_URL: databaseUrl(this.dataDir),
         ...port,
         ...this.env,
         ...more,

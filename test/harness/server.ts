@@ -6,6 +6,7 @@ import type { Assistant } from '../../assistant/index.js';
 import { createTurnstream, type Turnstream, type TurnstreamOptions } from '../../server/app.js';
 import { readConfig } from '../../server/config.js';
 import { createLog } from '../../server/log.js';
+import { databaseUrl } from './database.js';
 
 /** A directory that is gone after the test. */
 export function temporaryDirectory(): string {
@@ -38,7 +39,7 @@ export async function startServer({
   dataDir = temporaryDirectory(),
   ...options
 }: ServerOptions = {}): Promise<TestServer> {
-  const config = readConfig({ ...ROOMY, PORT: '0', DATA_DIR: dataDir, ...env });
+  const config = readConfig({ ...ROOMY, PORT: '0', DATA_DIR: dataDir, DATABASE_URL: databaseUrl(dataDir), ...env });
   const turnstream = await createTurnstream({ config, log: createLog(config.logLevel), ...options });
   onTestFinished(() => turnstream.close());
   return { ...turnstream, dataDir };

@@ -156,6 +156,7 @@ export function createAgentDesk(env: Environment, sessions: Sessions, agents: Ag
       pushOps(session, live, frame, args.ops);
       frame.lastSeq = args.seq;
       await env.journal.writable();
+      await env.pump.waiting;
       return { seq: args.seq };
     },
 

@@ -1,4 +1,4 @@
-import { ChatError, commands, type Args, type Chat, type Result } from '../../../protocol/index.js';
+import { ChatError, commands, type Args, type Chat, type Commands, type Result } from '../../../protocol/index.js';
 import { mayRead, mayTalk, mustBeFreeTo, mustHaveRight, type ChatRight } from '../access.js';
 import type { ChatDesk, DeskCommand } from './chat-desk.js';
 import type { ChatSession } from '../chat-session.js';
@@ -19,14 +19,23 @@ import { listChats } from './list-chats.js';
 import { chatsOfStack, incompleteStep, stackPath, stepsOfStack, stepsOfTurn } from './steps.js';
 import { listTurns, start } from './turns.js';
 
-interface Call<N extends DeskCommand> {
+interface Asked<N extends DeskCommand> {
   readonly identity: Identity;
   readonly args: Args<N>;
   readonly sent: unknown;
-  /** The chat that the right was checked on. */
+}
+
+/** The chat that a command is about, and the right that was found on it. */
+interface Allowed {
   readonly chat: Chat;
   readonly right: ChatRight;
 }
+
+/** A start may create its chat: the right is checked where that is decided. */
+type OfChat<N extends DeskCommand> = N extends 'turn:start' ? never : Extract<Commands[N]['right'], ChatRight>;
+
+/** What a handler is given: a chat only where the table names a right of one. */
+type Call<N extends DeskCommand> = [OfChat<N>] extends [never] ? Asked<N> : Asked<N> & Allowed;
 
 type Handlers = { readonly [N in DeskCommand]: (call: Call<N>) => Promise<Result<N>> };
 
@@ -47,7 +56,7 @@ export function createDesk(env: Environment, sessions: Sessions, revocations: Re
 
   /** As a command of the chat, its right checked again at its turn: it may have waited for one that changed it. */
   async function command<T>(
-    call: { identity: Identity; chat: Chat; right: ChatRight },
+    call: Allowed & { readonly identity: Identity },
     work: (session: ChatSession) => Promise<T>,
   ): Promise<T> {
     const session = await sessionOf(call.chat.chatId);
@@ -130,29 +139,28 @@ export function createDesk(env: Environment, sessions: Sessions, revocations: Re
     'admin:revoke': async ({ identity, args }) => ({ connections: await revocations.revoke(identity, args) }),
   };
 
-  /** The chat that a command is about, once the caller's right is known; null where it needs none. @throws {ChatError} */
-  async function chatWithRight(name: DeskCommand, identity: Identity, args: Named): Promise<Chat | null> {
-    const { right } = commands[name];
-    // A start may create its chat: the right is checked where that is decided.
+  /** The caller's right is known when it resolves: to nothing where it is not one of a chat. @throws {ChatError} */
+  async function allowed(name: DeskCommand, identity: Identity, args: Named): Promise<Allowed | null> {
     if (name === 'turn:start') return null;
+    const { right } = commands[name];
     if (right === 'any' || right === 'admin') {
       mustBeFreeTo(identity, right);
       return null;
     }
     const chat = await chatNamed(args, identity);
     mustHaveRight(chat, identity, right);
-    return chat;
+    return { chat, right };
   }
 
   return {
-    async run(name, identity, args, sent) {
-      const chat = await chatWithRight(name, identity, args as Named);
-      // Null, and no right of a chat, only for those whose handlers ask for neither.
-      return handlers[name]({ identity, args, sent, chat: chat as Chat, right: commands[name].right as ChatRight });
+    async run<N extends DeskCommand>(name: N, identity: Identity, args: Args<N>, sent: unknown) {
+      const asked: Asked<N> = { identity, args, sent };
+      // `allowed` and `Call` decide by the same table, which the compiler cannot see for a name that it does not know.
+      return handlers[name]({ ...asked, ...(await allowed(name, identity, args as Named)) } as Call<N>);
     },
 
     async subscribe(identity, args, subscriber) {
-      mustHaveRight(await sessions.chat(args.chatId), identity, commands['chat:subscribe'].right as ChatRight);
+      mustHaveRight(await sessions.chat(args.chatId), identity, commands['chat:subscribe'].right);
       const session = await sessionOf(args.chatId);
       const result = await subscribe(session, args, subscriber);
       // The right may have gone while the snapshot was read.
@@ -164,7 +172,7 @@ export function createDesk(env: Environment, sessions: Sessions, revocations: Re
     },
 
     async typing(identity, { chatId, typing }, typist) {
-      const right = commands.typing.right as ChatRight;
+      const right = commands.typing.right;
       mustHaveRight(await sessions.chat(chatId), identity, right);
       const { presence, chat } = await sessionOf(chatId);
       mustHaveRight(chat, identity, right);

@@ -1,0 +1,115 @@
+import { ChatError, type ErrorBody } from '../../protocol/index.js';
+import type { Log } from '../log.js';
+import type { Bus } from '../ports/bus.js';
+import { Deferred } from '../session/deferred.js';
+
+/** A message between nodes. What is raw is no JSON as a whole: it begins with another character. */
+type Frame =
+  | readonly ['ask', id: number, kind: string, body: unknown]
+  | readonly ['answer', id: number, result: unknown]
+  | readonly ['refuse', id: number, error: ErrorBody]
+  | readonly ['tell', kind: string, body: unknown];
+
+const RAW = '!';
+
+/**
+ * Questions and words between nodes, over a bus that keeps the order of each pair. Handlers begin in the order in which the
+ * other node sent. A question whose answer cannot come any more (the other has died, or something was lost between the two)
+ * fails as `storage_unavailable`; it may have been carried out.
+ */
+export class Calls {
+  readonly #asked = new Map<number, { readonly to: string; readonly answer: Deferred<unknown> }>();
+  readonly #servants = new Map<string, (from: string, body: never) => Promise<unknown>>();
+  readonly #hearers = new Map<string, (from: string, body: never) => void>();
+  #onRaw: (from: string, text: string) => void = () => undefined;
+  #ids = 0;
+
+  constructor(
+    private readonly bus: Bus,
+    private readonly log: Log,
+  ) {
+    bus.onMessage((from, message) => this.#take(from, message));
+    bus.onGap((from) => this.fail(from));
+  }
+
+  /** @throws {ChatError} what the other throws; `storage_unavailable` where no answer comes */
+  ask<T>(to: string, kind: string, body: unknown): Promise<T> {
+    const id = ++this.#ids;
+    const answer = new Deferred<unknown>();
+    this.#asked.set(id, { to, answer });
+    this.#send(to, ['ask', id, kind, body]);
+    return answer.promise as Promise<T>;
+  }
+
+  tell(to: string, kind: string, body: unknown): void {
+    this.#send(to, ['tell', kind, body]);
+  }
+
+  /** What needs no parsing on the way: one line of text after another, say. */
+  raw(to: string, text: string): void {
+    this.bus.send(to, RAW + text);
+  }
+
+  /** Answers questions of a kind. */
+  serve<B>(kind: string, servant: (from: string, body: B) => Promise<unknown>): void {
+    this.#servants.set(kind, servant);
+  }
+
+  /** Hears words of a kind. The listener does not throw. */
+  hear<B>(kind: string, hearer: (from: string, body: B) => void): void {
+    this.#hearers.set(kind, hearer);
+  }
+
+  hearRaw(hearer: (from: string, text: string) => void): void {
+    this.#onRaw = hearer;
+  }
+
+  /** Nothing that the node was asked will be answered any more. */
+  fail(nodeId: string): void {
+    for (const [id, { to, answer }] of this.#asked) {
+      if (to !== nodeId) continue;
+      this.#asked.delete(id);
+      answer.reject(
+        new ChatError('storage_unavailable', 'The node of this chat does not answer.', { retryAfterMs: 500 }),
+      );
+    }
+  }
+
+  #send(to: string, frame: Frame): void {
+    this.bus.send(to, JSON.stringify(frame));
+  }
+
+  #take(from: string, message: string): void {
+    if (message.startsWith(RAW)) return this.#onRaw(from, message.slice(RAW.length));
+    const frame = JSON.parse(message) as Frame;
+    switch (frame[0]) {
+      case 'tell':
+        return this.#hearers.get(frame[1])?.(from, frame[2] as never);
+      case 'ask':
+        return void this.#serve(from, frame);
+      case 'answer':
+        return this.#answered(frame[1])?.resolve(frame[2]);
+      case 'refuse':
+        return this.#answered(frame[1])?.reject(ChatError.from(frame[2]));
+    }
+  }
+
+  /** Who waits for the answer, once. */
+  #answered(id: number): Deferred<unknown> | undefined {
+    const answer = this.#asked.get(id)?.answer;
+    this.#asked.delete(id);
+    return answer;
+  }
+
+  async #serve(from: string, [, id, kind, body]: Extract<Frame, readonly ['ask', ...unknown[]]>): Promise<void> {
+    try {
+      const servant = this.#servants.get(kind);
+      // A node of a later version may ask what this one does not know.
+      if (!servant) throw new ChatError('unsupported');
+      this.#send(from, ['answer', id, await servant(from, body as never)]);
+    } catch (error) {
+      if (!(error instanceof ChatError)) this.log.error({ err: error, kind }, 'a question of another node failed');
+      this.#send(from, ['refuse', id, (error instanceof ChatError ? error : new ChatError('internal')).body()]);
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import type { Position, Presence, Signal } from '../../protocol/index.js';
+import type { LoggedEvent } from '../ports/live-log.js';
+import type { Identity } from '../session/identity.js';
+import { EventBatch, type EndOfFollowing, type Subscriber } from '../session/subscriber.js';
+
+/**
+ * A connection's following of a chat, wherever the chat is owned. The owner may change: what this has been given is known, so
+ * that it can be followed from there at the next one.
+ */
+export class Follower implements Subscriber {
+  /** The node that delivers; null while there is none. */
+  owner: string | null = null;
+  /** The last that was delivered, or stood in the answer. */
+  position: Position | null = null;
+  isOver = false;
+  /** The identity that the owner knows. */
+  told: Identity | null = null;
+
+  constructor(
+    readonly followId: string,
+    readonly chatId: string,
+    private readonly to: Subscriber,
+    private readonly onMoved: (follower: Follower) => void,
+  ) {}
+
+  get identity(): Identity {
+    return this.to.identity;
+  }
+
+  isFor(subscriber: Subscriber): boolean {
+    return this.to === subscriber && !this.isOver;
+  }
+
+  deliver(batch: EventBatch): void {
+    if (this.isOver || batch.events.length === 0) return;
+    const last = batch.events.at(-1);
+    if (last) this.position = { epoch: last.epoch, offset: last.offset };
+    this.to.deliver(batch);
+  }
+
+  signal(signal: Signal): void {
+    if (!this.isOver) this.to.signal(signal);
+  }
+
+  presence(presence: Presence): void {
+    if (!this.isOver) this.to.presence(presence);
+  }
+
+  ended(reason: EndOfFollowing): void {
+    if (this.isOver) return;
+    if (reason === 'moved') {
+      this.owner = null;
+      return this.onMoved(this);
+    }
+    this.isOver = true;
+    this.to.ended(reason);
+  }
+
+  /**
+   * What it follows goes on from a position that does not join on to what it was given. An event from there tells it so: whoever
+   * sees another epoch, or a hole, subscribes again (SUB-4).
+   */
+  hasMissed(chat: object, { epoch, offset }: Position, at: string): void {
+    const type = 'chat.updated';
+    const json = JSON.stringify({ chatId: this.chatId, epoch, offset, at, type, chat });
+    const event: LoggedEvent = { epoch, offset, type, json };
+    this.deliver(new EventBatch(this.chatId, [event]));
+  }
+}

@@ -1,0 +1,179 @@
+import type { Args, ChatEvent, Presence, Signal, SubscribeResult } from '../../protocol/index.js';
+import { ChatError } from '../../protocol/index.js';
+import { isoNow, pause, type Clock } from '../clock.js';
+import type { IdSource } from '../id-source.js';
+import type { ChatDesk } from '../session/desk/chat-desk.js';
+import type { Identity } from '../session/identity.js';
+import { EventBatch, type EndOfFollowing, type Subscriber } from '../session/subscriber.js';
+import type { Calls } from './calls.js';
+import { batchOf } from './event-lines.js';
+import { Follower } from './follower.js';
+import type { FollowAsked, Renewal } from './guests.js';
+import type { Routes } from './routes.js';
+
+export interface FollowingsNeeds {
+  readonly nodeId: string;
+  readonly calls: Calls;
+  readonly routes: Routes;
+  readonly local: Pick<ChatDesk, 'subscribe'>;
+  readonly whenSafe: () => Promise<void> | null;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+}
+
+interface Kept {
+  readonly follower: Follower;
+  /** Ends it where it is followed now. */
+  leave: () => void;
+}
+
+/** How long after a failure it is tried again to follow a chat that has moved. */
+const RETRY_MS = 200;
+
+/** The followings of the connections of this node, of chats that any node owns. */
+export class Followings {
+  readonly #byChat = new Map<string, Set<Kept>>();
+
+  constructor(private readonly needs: FollowingsNeeds) {
+    const { calls } = needs;
+    calls.hearRaw((from, text) => {
+      const batch = batchOf(text);
+      for (const { follower } of this.#at(batch.chatId, from)) follower.deliver(batch);
+    });
+    calls.hear<Signal>('signal', (from, signal) => {
+      for (const { follower } of this.#at(signal.chatId, from)) follower.signal(signal);
+    });
+    calls.hear<Presence>('presence', (from, presence) => {
+      for (const { follower } of this.#at(presence.chatId, from)) follower.presence(presence);
+    });
+    calls.hear<{ followId: string; chatId: string; reason: EndOfFollowing }>(
+      'ended',
+      (from, { followId, chatId, reason }) => {
+        const ended = this.#at(chatId, from).find(({ follower }) => follower.followId === followId);
+        ended?.follower.ended(reason);
+      },
+    );
+  }
+
+  /** @throws {ChatError} as `ChatDesk.subscribe` */
+  async follow(
+    identity: Identity,
+    args: Args<'chat:subscribe'>,
+    subscriber: Subscriber,
+  ): Promise<{ result: SubscribeResult; unsubscribe: () => void }> {
+    const kept = this.#keep(args.chatId, subscriber);
+    try {
+      const result = await this.#begin(kept, identity, args);
+      return { result, unsubscribe: () => this.#end(kept) };
+    } catch (error) {
+      this.#end(kept);
+      throw error;
+    }
+  }
+
+  /** Identities of followers have changed: where they follow they are told. */
+  renewed(chatId: string): void {
+    for (const { follower } of this.#byChat.get(chatId) ?? []) {
+      const { owner, followId, identity } = follower;
+      if (owner === null || owner === this.needs.nodeId || follower.told === identity) continue;
+      follower.told = identity;
+      this.needs.calls.tell(owner, 'renewed', { chatId, followId, identity } satisfies Renewal);
+    }
+  }
+
+  /** What this node had said may not have been heard, or is not known to anybody any more: everything there is followed anew. */
+  lost(nodeId: string): void {
+    for (const all of [...this.#byChat.values()])
+      for (const { follower } of [...all]) if (follower.owner === nodeId) follower.ended('moved');
+  }
+
+  #keep(chatId: string, subscriber: Subscriber): Kept {
+    const all = this.#byChat.get(chatId) ?? new Set();
+    this.#byChat.set(chatId, all);
+    for (const kept of all) if (kept.follower.isFor(subscriber)) return kept;
+    const follower = new Follower(this.needs.ids.id(), chatId, subscriber, () => void this.#followOn(kept));
+    const kept: Kept = { follower, leave: () => undefined };
+    all.add(kept);
+    return kept;
+  }
+
+  #end(kept: Kept): void {
+    const { follower } = kept;
+    follower.isOver = true;
+    kept.leave();
+    const all = this.#byChat.get(follower.chatId);
+    all?.delete(kept);
+    if (all?.size === 0) this.#byChat.delete(follower.chatId);
+  }
+
+  #begin(kept: Kept, identity: Identity, args: Args<'chat:subscribe'>): Promise<SubscribeResult> {
+    const { routes, local, calls, nodeId, whenSafe } = this.needs;
+    const { follower } = kept;
+    const { followId, chatId } = follower;
+    return routes.run({
+      chatId,
+      creates: false,
+      repeatable: true,
+      here: async () => {
+        follower.owner = nodeId;
+        const { result, unsubscribe } = await local.subscribe(identity, args, follower);
+        kept.leave = unsubscribe;
+        await whenSafe();
+        return this.#answered(follower, result);
+      },
+      at: async (owner) => {
+        // Before the answer: events may come before it (SUB-3).
+        follower.owner = owner;
+        follower.told = identity;
+        kept.leave = () => calls.tell(owner, 'unfollow', { followId });
+        const asked: FollowAsked = { followId, identity, args };
+        return this.#answered(follower, await calls.ask<SubscribeResult>(owner, 'follow', asked));
+      },
+    });
+  }
+
+  #answered(follower: Follower, result: SubscribeResult): SubscribeResult {
+    const { epoch, offset } = result.position;
+    const { position } = follower;
+    if (position?.epoch !== epoch || position.offset < offset) follower.position = { epoch, offset };
+    return result;
+  }
+
+  /** The chat has another owner: from what was delivered last it is followed there. */
+  async #followOn(kept: Kept): Promise<void> {
+    const { clock } = this.needs;
+    const { follower } = kept;
+    while (!follower.isOver && follower.owner === null) {
+      const { position } = follower;
+      try {
+        const result = await this.#begin(kept, follower.identity, {
+          chatId: follower.chatId,
+          messageLimit: 1,
+          ...(position ? { position } : {}),
+        });
+        if (result.mode === 'snapshot') return follower.hasMissed(result.chat, result.position, isoNow(clock));
+        return follower.deliver(missedBy(follower, position?.offset ?? 0, result.events ?? []));
+      } catch (error) {
+        follower.owner = null;
+        if (error instanceof ChatError && !error.retryable) {
+          follower.ended('revoked');
+          return this.#end(kept);
+        }
+        await pause(clock, RETRY_MS);
+      }
+    }
+  }
+
+  #at(chatId: string, owner: string): Kept[] {
+    return [...(this.#byChat.get(chatId) ?? [])].filter(({ follower }) => follower.owner === owner);
+  }
+}
+
+function missedBy({ chatId }: Follower, offset: number, events: readonly ChatEvent[]): EventBatch {
+  return new EventBatch(
+    chatId,
+    events
+      .filter((event) => event.offset > offset)
+      .map((event) => ({ epoch: event.epoch, offset: event.offset, type: event.type, json: JSON.stringify(event) })),
+  );
+}

@@ -1,0 +1,144 @@
+import type { Args, Presence, Signal, SubscribeResult } from '../../protocol/index.js';
+import type { ChatDesk } from '../session/desk/chat-desk.js';
+import type { Identity } from '../session/identity.js';
+import type { EndOfFollowing, EventBatch, Subscriber } from '../session/subscriber.js';
+import type { Calls } from './calls.js';
+import { linesOf } from './event-lines.js';
+
+/** What a node is asked to follow, for one of the connections of another. */
+export interface FollowAsked {
+  readonly followId: string;
+  readonly identity: Identity;
+  readonly args: Args<'chat:subscribe'>;
+}
+
+/** A follower is somebody else now, or may do other things. */
+export interface Renewal {
+  readonly chatId: string;
+  readonly followId: string;
+  readonly identity: Identity;
+}
+
+/**
+ * Followers at other nodes of chats that this node owns. What all of a chat are told goes to their node once, and is handed on
+ * there.
+ */
+export class Guests {
+  readonly #nodes = new Map<string, GuestNode>();
+
+  constructor(
+    private readonly calls: Calls,
+    private readonly desk: Pick<ChatDesk, 'subscribe' | 'renewed'>,
+    private readonly whenSafe: () => Promise<void> | null,
+  ) {
+    calls.serve<FollowAsked>('follow', (from, asked) => this.#follow(from, asked));
+    calls.hear<{ followId: string }>('unfollow', (from, { followId }) => this.#nodes.get(from)?.unfollow(followId));
+    calls.hear<Renewal>('renewed', (from, { chatId, followId, identity }) => {
+      this.#nodes.get(from)?.renew(followId, identity);
+      desk.renewed([chatId], this);
+    });
+  }
+
+  /** The node is dead, or does not know any more what it follows. */
+  gone(nodeId: string, reason?: EndOfFollowing): void {
+    this.#nodes.get(nodeId)?.end(reason);
+    this.#nodes.delete(nodeId);
+  }
+
+  async #follow(from: string, { followId, identity, args }: FollowAsked): Promise<SubscribeResult> {
+    const node = this.#nodes.get(from) ?? new GuestNode(from, this.calls);
+    this.#nodes.set(from, node);
+    const guest = node.guest(followId, args.chatId, identity);
+    const { result, unsubscribe } = await this.desk.subscribe(identity, args, guest);
+    node.keep(followId, guest, unsubscribe);
+    await this.whenSafe();
+    return result;
+  }
+}
+
+/** Another node, as the followers that it has here. */
+class GuestNode {
+  readonly #guests = new Map<string, { readonly guest: Guest; readonly unsubscribe: () => void }>();
+  /** What was sent last: a session hands the same to one follower after another. */
+  #last: object | null = null;
+
+  constructor(
+    readonly nodeId: string,
+    private readonly calls: Calls,
+  ) {}
+
+  /** Subscribing again is the same following (SUB-5), from another position. */
+  guest(followId: string, chatId: string, identity: Identity): Guest {
+    return this.#guests.get(followId)?.guest ?? new Guest(followId, chatId, identity, this);
+  }
+
+  keep(followId: string, guest: Guest, unsubscribe: () => void): void {
+    this.#guests.set(followId, { guest, unsubscribe });
+  }
+
+  unfollow(followId: string): void {
+    this.#guests.get(followId)?.unsubscribe();
+    this.#guests.delete(followId);
+  }
+
+  renew(followId: string, identity: Identity): void {
+    const kept = this.#guests.get(followId);
+    if (kept) kept.guest.identity = identity;
+  }
+
+  end(reason?: EndOfFollowing): void {
+    for (const { guest, unsubscribe } of this.#guests.values()) {
+      unsubscribe();
+      if (reason) guest.ended(reason);
+    }
+    this.#guests.clear();
+  }
+
+  events(batch: EventBatch): void {
+    if (!this.#isLast(batch)) this.calls.raw(this.nodeId, linesOf(batch));
+  }
+
+  signal(signal: Signal): void {
+    if (!this.#isLast(signal)) this.calls.tell(this.nodeId, 'signal', signal);
+  }
+
+  presence(presence: Presence): void {
+    if (!this.#isLast(presence)) this.calls.tell(this.nodeId, 'presence', presence);
+  }
+
+  ended(followId: string, chatId: string, reason: EndOfFollowing): void {
+    this.#guests.delete(followId);
+    this.calls.tell(this.nodeId, 'ended', { followId, chatId, reason });
+  }
+
+  #isLast(sent: object): boolean {
+    if (this.#last === sent) return true;
+    this.#last = sent;
+    return false;
+  }
+}
+
+class Guest implements Subscriber {
+  constructor(
+    private readonly followId: string,
+    private readonly chatId: string,
+    public identity: Identity,
+    private readonly node: GuestNode,
+  ) {}
+
+  deliver(batch: EventBatch): void {
+    this.node.events(batch);
+  }
+
+  signal(signal: Signal): void {
+    this.node.signal(signal);
+  }
+
+  presence(presence: Presence): void {
+    this.node.presence(presence);
+  }
+
+  ended(reason: EndOfFollowing): void {
+    this.node.ended(this.followId, this.chatId, reason);
+  }
+}

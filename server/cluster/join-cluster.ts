@@ -1,0 +1,174 @@
+import { pause, type Clock, type Timer } from '../clock.js';
+import type { Bus } from '../ports/bus.js';
+import type { Leases } from '../ports/leases.js';
+import type { AgentDirectory } from '../session/agent-directory.js';
+import type { AgentDesk } from '../session/desk/agent-desk.js';
+import type { ChatDesk } from '../session/desk/chat-desk.js';
+import type { Environment } from '../session/environment.js';
+import type { Sessions } from '../session/sessions.js';
+import { Calls } from './calls.js';
+import { Followings } from './followings.js';
+import { Guests } from './guests.js';
+import type { Ownership } from './ownership.js';
+import { Peers } from './peers.js';
+import type { Recording } from './recording.js';
+import { createRoutedAgentDesk } from './routed-agent-desk.js';
+import { createRoutedDesk } from './routed-desk.js';
+import { Routes } from './routes.js';
+
+export interface ClusterNeeds {
+  readonly env: Environment;
+  readonly sessions: Sessions;
+  readonly agents: AgentDirectory;
+  /** The desks over the chats that this node owns. */
+  readonly desk: ChatDesk;
+  readonly agentDesk: AgentDesk;
+  readonly leases: Leases;
+  readonly bus: Bus;
+  readonly ownership: Ownership;
+  readonly recording: Recording;
+  /** Called once when the other nodes have given this one up for dead: it has to end, and may start anew. */
+  readonly onLost: () => void;
+}
+
+/** This node among the others. */
+export interface Cluster {
+  /** The desks for connections of this node, whoever owns the chats. */
+  readonly desk: ChatDesk;
+  readonly agentDesk: AgentDesk;
+  /** Whether others could go on from here, and this one from there. */
+  readonly isHealthy: boolean;
+  /** Turns that nobody runs are taken up: those that wait in the store, and those that an earlier life of this node left. */
+  takeUpAll(): Promise<void>;
+  /** From now on no chat is taken, and those without a turn are given to whoever asks next. */
+  beginLeaving(): void;
+  /** Gives up everything, and leaves. What turns are left with it others take up. */
+  leave(): Promise<void>;
+}
+
+/** Chats of a dead node that are taken up at a time. */
+const AT_ONCE = 16;
+const RETRY_MS = 500;
+/** While Redis does not say who has taken what, the database is asked so often. */
+const FENCES_MS = 2_000;
+
+/** Joins the other nodes (LIF-4): from then on it is known to all of them, and all of them to it. */
+export async function joinCluster(needs: ClusterNeeds): Promise<Cluster> {
+  const { env, sessions, agents, leases, bus, ownership, recording } = needs;
+  const { clock, ids, log, store, pump } = env;
+  const whenSafe = (): Promise<void> | null => {
+    pump.flush();
+    return pump.waiting;
+  };
+  const calls = new Calls(bus, log);
+  const routes = new Routes({ ownership, leases, store, clock });
+  const { nodeId } = leases;
+  const followings = new Followings({ nodeId, calls, routes, local: needs.desk, whenSafe, clock, ids });
+  const guests = new Guests(calls, needs.desk, whenSafe);
+  const takeOver = (chatIds: readonly string[]): Promise<void> => takeAll(chatIds, { ownership, clock, log });
+  calls.hear<{ chatIds: string[] }>('take', (_from, { chatIds }) => void takeOver(chatIds));
+  ownership.onLost((chatId) => sessions.abandon(chatId));
+
+  const peers = await Peers.join(leases, calls, clock);
+  const desk = createRoutedDesk({
+    ...{ local: needs.desk, calls, routes, ownership, followings, sessions, leases, store, ids, whenSafe },
+  });
+  const agentDesk = await createRoutedAgentDesk({
+    ...{ local: needs.agentDesk, agents, calls, peers, routes, ownership, leases, store, ids, whenSafe },
+    ledger: env.ledger,
+  });
+
+  peers.onGone((gone) => {
+    guests.gone(gone);
+    followings.lost(gone);
+  });
+  bus.onGap((from) => {
+    calls.fail(from);
+    guests.gone(from, 'moved');
+    followings.lost(from);
+  });
+  leases.onDeath((dead, chatIds) => {
+    log.warn({ node: dead, chats: chatIds.length }, 'a node has died');
+    peers.gone(dead);
+    void takeOver(chatIds);
+  });
+  leases.onTaken((chatIds) => {
+    for (const chatId of chatIds) ownership.lose(chatId);
+  });
+  leases.onStanding((standing) => {
+    log.warn({ standing }, 'the standing of this node among the others has changed');
+    if (standing !== 'lost') return;
+    for (const chatId of [...ownership.chats()]) ownership.lose(chatId);
+    needs.onLost();
+  });
+  const fences = watchFences({ ...needs, clock });
+
+  return {
+    desk,
+    agentDesk,
+    get isHealthy() {
+      return recording.isUp && bus.isUp && leases.standing === 'held';
+    },
+    async takeUpAll() {
+      for (const attempt of await env.journal.recover()) ownership.alsoLeft(attempt);
+      const waiting = (await store.queuedTurns()).map(({ turn }) => turn.chatId);
+      await takeOver([...new Set([...ownership.chatsLeft(), ...waiting])]);
+    },
+    beginLeaving() {
+      ownership.takeNoMore();
+      for (const session of [...sessions.all()]) if (session.turns.size === 0) sessions.moveAway(session);
+    },
+    async leave() {
+      fences.stop();
+      const left = [...sessions.all()].filter(({ turns }) => turns.size > 0).map(({ chatId }) => chatId);
+      for (const session of [...sessions.all()]) sessions.moveAway(session);
+      await pump.waiting;
+      await leases
+        .close()
+        .catch((error: unknown) => log.warn({ err: error }, 'this node could not say that it leaves'));
+      const [heir] = peers.nodeIds;
+      if (heir !== undefined && left.length > 0) calls.tell(heir, 'take', { chatIds: left });
+      peers.tell('left', {});
+      await bus.close();
+      recording.close();
+    },
+  };
+}
+
+/** Owns what nobody else owns of these, however long it takes to be told. */
+async function takeAll(
+  chatIds: readonly string[],
+  { ownership, clock, log }: Pick<Environment, 'clock' | 'log'> & { readonly ownership: Ownership },
+): Promise<void> {
+  const waiting = [...chatIds];
+  const take = async (): Promise<void> => {
+    for (let chatId = waiting.pop(); chatId !== undefined; chatId = waiting.pop()) {
+      while (ownership.mayTake) {
+        try {
+          await ownership.ownerOf(chatId);
+          break;
+        } catch (error) {
+          log.warn({ chatId, err: error }, 'a chat could not be taken up yet');
+          await pause(clock, RETRY_MS);
+        }
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, take));
+}
+
+/** While the leases are in doubt, a chat that another has taken is known by its fence. */
+function watchFences({
+  env,
+  leases,
+  ownership,
+  clock,
+}: Pick<ClusterNeeds, 'env' | 'leases' | 'ownership'> & { readonly clock: Clock }): { stop(): void } {
+  let timer: Timer;
+  const look = async (): Promise<void> => {
+    if (leases.standing !== 'held') await ownership.compare(env.store).catch(() => undefined);
+    timer = clock.after(FENCES_MS, () => void look());
+  };
+  timer = clock.after(FENCES_MS, () => void look());
+  return { stop: () => timer.cancel() };
+}

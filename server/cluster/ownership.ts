@@ -1,0 +1,163 @@
+import { ChatError } from '../../protocol/index.js';
+import { isoNow, type Clock } from '../clock.js';
+import type { Log } from '../log.js';
+import type { ChatRecords, RecordEntry } from '../ports/chat-records.js';
+import { FencedOut } from '../ports/fence.js';
+import type { JournaledAttempt } from '../ports/journal.js';
+import type { Leases } from '../ports/leases.js';
+import type { Store } from '../ports/store.js';
+import type { Holding, Holdings } from '../session/holdings.js';
+import { KeyedMutex } from '../session/keyed-mutex.js';
+
+export interface OwnershipNeeds {
+  readonly leases: Leases;
+  readonly records: ChatRecords;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * The chats that this node owns (LIF-4). To own a chat takes three things, in this order: the lease, which tells all nodes
+ * where to find it; the fence, which keeps the owner before from writing; and the record, which tells what that one has left.
+ */
+export class Ownership implements Holdings {
+  readonly #held = new Map<string, Holding>();
+  readonly #taking = new KeyedMutex();
+  #onTaken: (chatId: string) => Promise<void> = () => Promise.resolve();
+  #onLost: (chatId: string) => void = () => undefined;
+  #mayTake = true;
+  #store: Pick<Store, 'takeChat'> | null = null;
+  /** What the journal of an earlier life on this disk holds, by chat. */
+  readonly #onDisk = new Map<string, RecordEntry[]>();
+
+  constructor(private readonly needs: OwnershipNeeds) {}
+
+  get nodeId(): string {
+    return this.needs.leases.nodeId;
+  }
+
+  /** The store that takes chats; it asks this which chats it may write. */
+  use(store: Pick<Store, 'takeChat'>): void {
+    this.#store = store;
+  }
+
+  /** Called when a chat is owned, before anybody is served: what was left in it is taken up. */
+  onTaken(listener: (chatId: string) => Promise<void>): void {
+    this.#onTaken = listener;
+  }
+
+  /** Called when a chat is another's now. */
+  onLost(listener: (chatId: string) => void): void {
+    this.#onLost = listener;
+  }
+
+  of(chatId: string): number | null {
+    return this.#held.get(chatId)?.fence ?? null;
+  }
+
+  holding(chatId: string): Holding | null {
+    return this.#held.get(chatId) ?? null;
+  }
+
+  get mayTake(): boolean {
+    return this.#mayTake;
+  }
+
+  /** From now on this node takes no chat that it does not own already. */
+  takeNoMore(): void {
+    this.#mayTake = false;
+  }
+
+  *chats(): Iterable<string> {
+    yield* this.#held.keys();
+  }
+
+  /** An attempt of an earlier life of this node: for when its chat is taken and the record does not know of it. */
+  alsoLeft({ attempt, entries }: JournaledAttempt): void {
+    const begin = entries.map((entry) => JSON.parse(entry) as [string, { turn?: { chatId?: string } }]);
+    const chatId = begin.find(([kind]) => kind === 'begin')?.[1].turn?.chatId;
+    if (chatId === undefined) return;
+    const notes = entries.map((json): RecordEntry => ({ kind: 'note', attempt, json }));
+    this.#onDisk.set(chatId, [...(this.#onDisk.get(chatId) ?? []), ...notes]);
+  }
+
+  chatsLeft(): readonly string[] {
+    return [...this.#onDisk.keys()];
+  }
+
+  /** Loses what others have taken, as the store says. */
+  async compare(store: Pick<Store, 'fencesOf'>): Promise<void> {
+    for (const [chatId, fence] of await store.fencesOf([...this.#held.keys()]))
+      if (fence > (this.of(chatId) ?? Infinity)) this.lose(chatId);
+  }
+
+  /**
+   * The node that owns the chat: this one, where nobody else does.
+   * @throws {ChatError} `storage_unavailable`; `draining`, where nobody does and this node is about to end
+   */
+  async ownerOf(chatId: string): Promise<string> {
+    if (this.#held.has(chatId)) return this.nodeId;
+    return this.#taking.run(chatId, () => this.#take(chatId));
+  }
+
+  letGo(chatId: string): void {
+    void this.release(chatId);
+  }
+
+  /** Gives the chat up: nothing of it is left to be ended. */
+  async release(chatId: string): Promise<void> {
+    await this.#taking.run(chatId, async () => {
+      const holding = this.#held.get(chatId);
+      if (!holding) return;
+      this.#held.delete(chatId);
+      holding.record.close();
+      await this.needs.leases.release(chatId).catch((error: unknown) => this.#notReleased(chatId, error));
+    });
+  }
+
+  /** The chat is another's: whatever says so first. */
+  lose(chatId: string): void {
+    const holding = this.#held.get(chatId);
+    if (!holding) return;
+    this.#held.delete(chatId);
+    holding.record.close();
+    this.needs.log.warn({ chatId, fence: holding.fence }, 'a chat was taken over by another node');
+    this.#onLost(chatId);
+  }
+
+  async #take(chatId: string): Promise<string> {
+    const { leases, records, clock } = this.needs;
+    if (this.#held.has(chatId)) return this.nodeId;
+    if (!this.#mayTake) {
+      const owner = await leases.ownerOf(chatId);
+      if (owner === null || owner === this.nodeId) throw new ChatError('draining', undefined, { retryAfterMs: 200 });
+      return owner;
+    }
+    const { owner } = await leases.acquire(chatId);
+    if (owner !== this.nodeId) return owner;
+    try {
+      if (!this.#store) throw new ChatError('storage_unavailable');
+      const fence = await this.#store.takeChat(chatId, this.nodeId, isoNow(clock));
+      const { record, left } = await records.open(chatId, fence);
+      this.#held.set(chatId, { fence, record, left: this.#withDisk(chatId, left) });
+      await this.#onTaken(chatId);
+      return owner;
+    } catch (error) {
+      this.#held.get(chatId)?.record.close();
+      this.#held.delete(chatId);
+      await leases.release(chatId).catch((cause: unknown) => this.#notReleased(chatId, cause));
+      throw error instanceof FencedOut ? new ChatError('storage_unavailable', undefined, { cause: error }) : error;
+    }
+  }
+
+  #withDisk(chatId: string, left: readonly RecordEntry[]): readonly RecordEntry[] {
+    const recorded = new Set(left.map(({ attempt }) => attempt));
+    const onDisk = this.#onDisk.get(chatId) ?? [];
+    this.#onDisk.delete(chatId);
+    return [...left, ...onDisk.filter(({ attempt }) => !recorded.has(attempt))];
+  }
+
+  #notReleased(chatId: string, error: unknown): void {
+    this.needs.log.warn({ chatId, err: error }, 'a chat could not be released');
+  }
+}

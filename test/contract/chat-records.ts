@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FencedOut } from '../../server/ports/fence.js';
+import type { ChatRecords, RecordEntry } from '../../server/ports/chat-records.js';
+
+export interface RecordsUnderTest {
+  readonly records: ChatRecords;
+  /** The service loses all that it holds. */
+  loseAll(): Promise<void>;
+  close(): Promise<void>;
+}
+
+let made = 0;
+const aChatId = (): string => `chat-${String(++made)}`;
+
+const event = (n: number, attempt: string | null = null): RecordEntry => ({
+  kind: 'event',
+  attempt,
+  json: JSON.stringify({ offset: n, text: 'ä"\n' }),
+});
+const note = (attempt: string, what: string): RecordEntry => ({ kind: 'note', attempt, json: JSON.stringify([what]) });
+
+/**
+ * Every promise of the port, as tests.
+ *
+ * @param open records whose logs keep 100 events, or 10,000 units of JSON
+ */
+export function chatRecordsContract(name: string, open: () => Promise<RecordsUnderTest>): void {
+  describe(`chat records contract: ${name}`, () => {
+    let a: RecordsUnderTest;
+    let b: RecordsUnderTest;
+    beforeAll(async () => {
+      a = await open();
+      b = await open();
+    });
+    afterAll(async () => {
+      await a.close();
+      await b.close();
+    });
+    const nothing = { lost: [], gone: [] };
+
+    it('LIF-4: what was committed is found by the next owner, in order; what was not is not', async () => {
+      const chatId = aChatId();
+      const { record, left } = await a.records.open(chatId, 1);
+      expect(left).toEqual([]);
+      const entries = [note('r.1', 'begin'), event(1), event(2, 'r.1'), note('r.1', 'step'), event(3, 'r.1')];
+      for (const entry of entries.slice(0, 3)) record.add(entry);
+      expect(await a.records.commit()).toEqual(nothing);
+      for (const entry of entries.slice(3)) record.add(entry);
+      expect(await a.records.commit()).toEqual(nothing);
+      record.add(event(4, 'r.1'));
+      expect((await b.records.open(chatId, 2)).left).toEqual(entries);
+    });
+
+    it('LIF-4: nothing is added under a fence that another has followed, and the owner before is told', async () => {
+      const [chatId, other] = [aChatId(), aChatId()];
+      const { record } = await a.records.open(chatId, 1);
+      const { record: kept } = await a.records.open(other, 1);
+      record.add(event(1));
+      await a.records.commit();
+      await b.records.open(chatId, 2);
+      record.add(event(2));
+      kept.add(event(1));
+      expect(await a.records.commit()).toEqual({ lost: [chatId], gone: [] });
+      await expect(a.records.open(chatId, 1)).rejects.toThrow(FencedOut);
+      expect((await b.records.open(chatId, 3)).left).toEqual([event(1)]);
+      expect((await b.records.open(other, 2)).left).toEqual([event(1)]);
+    });
+
+    it('of an attempt that was forgotten nothing is left but its events in the log, also when a later owner forgets it', async () => {
+      const chatId = aChatId();
+      const { record } = await a.records.open(chatId, 1);
+      for (const entry of [note('r.1', 'begin'), event(1, 'r.1'), note('s.1', 'begin'), event(2, 's.1')])
+        record.add(entry);
+      record.forget('r.1');
+      await a.records.commit();
+      const next = await b.records.open(chatId, 2);
+      expect(next.left).toEqual([event(1), note('s.1', 'begin'), event(2, 's.1')]);
+      next.record.forget('s.1');
+      await b.records.commit();
+      expect((await a.records.open(chatId, 3)).left).toEqual([event(1), event(2)]);
+    });
+
+    it.each([
+      ['events', 100, ''],
+      ['bytes', 20, 'x'.repeat(500)],
+    ])('LIF-3: the log is bounded by its %s, and keeps the newest', async (_, kept, text) => {
+      const chatId = aChatId();
+      const { record } = await a.records.open(chatId, 1);
+      const long = (n: number): RecordEntry => ({ kind: 'event', attempt: null, json: JSON.stringify({ n, text }) });
+      for (let n = 1; n <= 400; n++) {
+        record.add(long(n));
+        await a.records.commit();
+      }
+      const { left } = await b.records.open(chatId, 2);
+      expect(left.length).toBeGreaterThanOrEqual(Math.min(kept, 19));
+      expect(left.length).toBeLessThan(kept + 64);
+      expect(left).toEqual(Array.from({ length: left.length }, (_, n) => long(400 - left.length + n + 1)));
+    });
+
+    it('TRN-6: an attempt that is not stored keeps all of its entries, however many come behind them', async () => {
+      const chatId = aChatId();
+      const { record } = await a.records.open(chatId, 1);
+      record.add(note('r.1', 'begin'));
+      for (let n = 1; n <= 400; n++) {
+        record.add(event(n, n < 10 ? 'r.1' : null));
+        await a.records.commit();
+      }
+      const { left } = await b.records.open(chatId, 2);
+      expect(left).toHaveLength(401);
+      expect(left[0]).toEqual(note('r.1', 'begin'));
+    });
+
+    it('many chats are written by one commit, each apart', async () => {
+      const chatIds = Array.from({ length: 200 }, aChatId);
+      const opened = await Promise.all(chatIds.map((chatId) => a.records.open(chatId, 1)));
+      for (const [n, { record }] of opened.entries()) for (let m = 0; m < 5; m++) record.add(event(n * 10 + m));
+      expect(await a.records.commit()).toEqual(nothing);
+      for (const [n, chatId] of chatIds.entries()) {
+        const { left } = await b.records.open(chatId, 2);
+        expect(left).toEqual([0, 1, 2, 3, 4].map((m) => event(n * 10 + m)));
+      }
+    });
+
+    it('a service that lost its data says so, and holds again what is added to a record opened anew', async () => {
+      const chatId = aChatId();
+      const { record } = await a.records.open(chatId, 1);
+      record.add(event(1));
+      await a.records.commit();
+      await a.loseAll();
+      record.add(event(2));
+      expect(await a.records.commit()).toEqual({ lost: [], gone: [chatId] });
+      record.restart();
+      record.add(event(3));
+      expect(await a.records.commit()).toEqual(nothing);
+      expect((await b.records.open(chatId, 2)).left).toEqual([event(3)]);
+    });
+
+    it('of a record that is restarted nothing stands that was added before', async () => {
+      const chatId = aChatId();
+      const { record } = await a.records.open(chatId, 1);
+      record.add(note('r.1', 'begin'));
+      await a.records.commit();
+      record.add(event(1));
+      record.restart();
+      record.add(note('r.1', 'again'));
+      await a.records.commit();
+      expect((await b.records.open(chatId, 2)).left).toEqual([note('r.1', 'again')]);
+      record.restart();
+      record.add(event(2));
+      expect(await a.records.commit()).toEqual({ lost: [chatId], gone: [] });
+      expect((await b.records.open(chatId, 3)).left).toEqual([note('r.1', 'again')]);
+    });
+
+    it('a closed record adds nothing', async () => {
+      const chatId = aChatId();
+      const { record } = await a.records.open(chatId, 1);
+      record.close();
+      record.add(event(1));
+      await a.records.commit();
+      expect((await b.records.open(chatId, 2)).left).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,188 @@
+import { createClient } from 'redis';
+import { expect, it, onTestFinished } from 'vitest';
+import { openRedisLeases } from '../../server/adapters/redis/leases.js';
+import { systemIds } from '../../server/id-source.js';
+import { createLog } from '../../server/log.js';
+import { asBytes, Proxy } from '../harness/proxy.js';
+import { describeWithRedisServer, RedisServer } from '../harness/redis-server.js';
+import { describeOnRedis, REDIS_URL } from '../harness/services.js';
+import { until } from '../harness/until.js';
+import { elapsed, HEARTBEAT_MS, isToldOf, leasesContract, LIFE_MS, testNode, type Join } from './leases.js';
+
+const SILENCE_MS = 500;
+
+const joinAt =
+  (url: string, prefix?: string): Join =>
+  ({ clock, info }) =>
+    openRedisLeases({
+      url,
+      clock,
+      info,
+      ids: systemIds,
+      log: createLog('silent'),
+      heartbeatMs: HEARTBEAT_MS,
+      lifeMs: LIFE_MS,
+      silenceMs: SILENCE_MS,
+      ...(prefix === undefined ? {} : { prefix }),
+    });
+
+describeOnRedis('on the machine’s Redis', () => {
+  leasesContract('leases', async () => {
+    const prefix = `test-${systemIds.id()}:`;
+    onTestFinished(async () => {
+      const client = await createClient({ url: REDIS_URL }).connect();
+      const keys = await client.keys(`${prefix}*`);
+      if (keys.length > 0) await client.del(keys);
+      client.destroy();
+    });
+    return joinAt(REDIS_URL, prefix);
+  });
+});
+
+describeWithRedisServer('leases while Redis has its troubles', () => {
+  const unavailable = { code: 'storage_unavailable' };
+
+  it('clusters with different prefixes do not meet', async () => {
+    const redis = await RedisServer.start();
+    const one = await testNode(joinAt(redis.url, 'one:'));
+    const other = await testNode(joinAt(redis.url, 'other:'));
+    await one.acquire('chat');
+    expect(await other.acquire('chat')).toEqual({ owner: other.nodeId, takenFrom: null });
+    expect(await one.nodes()).toHaveLength(1);
+  });
+
+  it('LIF-4: away, calls fail soon; back and empty, it is told again who owns what before anybody else can have it', async () => {
+    const redis = await RedisServer.start();
+    const [a, b] = [await testNode(joinAt(redis.url)), await testNode(joinAt(redis.url))];
+    const chatIds = Array.from({ length: 1500 }, (_, index) => `chat-${index}`);
+    await Promise.all(chatIds.map((chatId) => a.acquire(chatId)));
+    await redis.kill();
+    const askedAt = performance.now();
+    await expect(b.acquire('chat-0')).rejects.toMatchObject(unavailable);
+    await expect(b.nodes()).rejects.toMatchObject(unavailable);
+    expect(performance.now() - askedAt).toBeLessThan(2 * SILENCE_MS + 500);
+    expect(a.standing).toBe('held');
+    await until(() => a.standings.includes('unsure'), 'doubt');
+
+    await redis.start();
+    // From the first moment on, and until it is answered.
+    const answer = await until(() => b.acquire('chat-1499').catch(() => null), 'an answer');
+    expect(answer).toEqual({ owner: a.nodeId, takenFrom: null });
+    await until(() => a.standing === 'held', 'certainty');
+    expect(a.standings).toEqual(['unsure', 'held']);
+    for (const chatId of ['chat-0', 'chat-999']) expect(await b.ownerOf(chatId)).toBe(a.nodeId);
+    expect(await until(() => b.acquire('new').catch(() => null), 'a new chat')).toMatchObject({ owner: b.nodeId });
+    expect([...a.taken, ...a.deaths, ...b.deaths]).toEqual([]);
+  });
+
+  it('LIF-4: back with an older state of its data, it is told what has changed since', async () => {
+    const redis = await RedisServer.start();
+    const [a, b] = [await testNode(joinAt(redis.url)), await testNode(joinAt(redis.url))];
+    const gone = await testNode(joinAt(redis.url));
+    await gone.acquire('moved');
+    await a.acquire('released');
+    await redis.command('SAVE');
+    await gone.close();
+    await a.acquire('moved');
+    await a.acquire('new');
+    await a.release('released');
+    await elapsed(LIFE_MS);
+    await redis.kill();
+    await redis.start();
+    expect(await until(() => b.acquire('new').catch(() => null), 'an answer')).toMatchObject({ owner: a.nodeId });
+    expect(await until(() => b.acquire('released').catch(() => null), 'an answer')).toMatchObject({ owner: b.nodeId });
+    // The one that has gone is in the saved state, and is found dead; what it had there is another's by now.
+    await isToldOf(b, gone);
+    expect(await b.ownerOf('moved')).toBe(a.nodeId);
+    expect(a.taken).toEqual([]);
+  });
+
+  it('LIF-4: a Redis that was paused for longer than a node may be silent makes nobody dead', async () => {
+    const redis = await RedisServer.start();
+    const all = [
+      await testNode(joinAt(redis.url)),
+      await testNode(joinAt(redis.url)),
+      await testNode(joinAt(redis.url)),
+    ];
+    for (const [index, node] of all.entries()) await node.acquire(`chat-${index}`);
+    await elapsed(LIFE_MS);
+    redis.pause();
+    await expect(all[0]!.acquire('x')).rejects.toMatchObject(unavailable);
+    await until(() => all.every(({ standing }) => standing === 'unsure'), 'doubt');
+    redis.resume();
+    await until(() => all.every(({ standing }) => standing === 'held'), 'certainty');
+    // Whoever was to be declared dead would be by now.
+    await elapsed(LIFE_MS + 2 * HEARTBEAT_MS);
+    for (const [index, node] of all.entries()) {
+      expect(node.standings).toEqual(['unsure', 'held']);
+      expect(node.deaths).toEqual([]);
+      expect(await all[0]!.ownerOf(`chat-${index}`)).toBe(node.nodeId);
+    }
+  });
+
+  it('LIF-4: emptied under way, it is told at the next beat; what others got meanwhile is theirs', async () => {
+    const redis = await RedisServer.start();
+    const [a, b] = [await testNode(joinAt(redis.url)), await testNode(joinAt(redis.url))];
+    for (const chatId of ['x', 'y']) await a.acquire(chatId);
+    a.freeze();
+    await redis.command('FLUSHALL');
+    await expect(b.acquire('x')).rejects.toMatchObject(unavailable);
+    // A node that is silent for longer than all have had the time to speak.
+    expect(await until(() => b.acquire('x').catch(() => null), 'the chat')).toMatchObject({ owner: b.nodeId });
+    a.thaw();
+    await until(() => a.taken.length > 0, 'the loss of one chat');
+    expect(a.taken).toEqual(['x']);
+    expect(await b.ownerOf('y')).toBe(a.nodeId);
+    expect(await a.acquire('x')).toEqual({ owner: b.nodeId, takenFrom: null });
+    expect(a.standing).toBe('held');
+  });
+
+  it('LIF-4: a cut of the connection loses nothing', async () => {
+    const redis = await RedisServer.start();
+    const proxy = await Proxy.to(redis.url, asBytes);
+    const a = await testNode(joinAt(`redis://${new URL(proxy.url).host}`));
+    const b = await testNode(joinAt(redis.url));
+    await a.acquire('x');
+    await a.acquire('released');
+    proxy.isUp = false;
+    proxy.cut();
+    await expect(a.release('released')).rejects.toMatchObject(unavailable);
+    proxy.isUp = true;
+    expect(await until(() => a.acquire('x').catch(() => null), 'the connection')).toMatchObject({ owner: a.nodeId });
+    expect(await b.acquire('x')).toMatchObject({ owner: a.nodeId });
+    expect(await b.acquire('released')).toMatchObject({ owner: b.nodeId });
+    expect(a.standings).toEqual([]);
+  });
+
+  it('LIF-4: a node whose network stands still for too long has lost', async () => {
+    const redis = await RedisServer.start();
+    const proxy = await Proxy.to(redis.url, asBytes);
+    const a = await testNode(joinAt(`redis://${new URL(proxy.url).host}`));
+    const b = await testNode(joinAt(redis.url));
+    await a.acquire('x');
+    proxy.isUp = false;
+    proxy.freeze();
+    await isToldOf(b, a, 'x');
+    expect(a.standing).toBe('unsure');
+    proxy.isUp = true;
+    await until(() => a.standing === 'lost', 'the loss');
+  });
+
+  it('LIF-4: from whom a chat was taken is told, even where the first answer was lost', async () => {
+    const redis = await RedisServer.start();
+    const proxy = await Proxy.to(redis.url, asBytes);
+    const dead = await testNode(joinAt(redis.url));
+    const b = await testNode(joinAt(`redis://${new URL(proxy.url).host}`));
+    await dead.acquire('x');
+    dead.freeze();
+    await isToldOf(b, dead, 'x');
+    proxy.fate = (answer) => (answer.includes('owned') ? 'cut' : 'pass');
+    await expect(b.acquire('x')).rejects.toMatchObject(unavailable);
+    expect(await redis.command('HGET', 'turnstream:owner:x', 'node')).toBe(b.nodeId);
+    proxy.fate = () => 'pass';
+    expect(await until(() => b.acquire('x').catch(() => null), 'an answer')).toEqual({
+      owner: b.nodeId,
+      takenFrom: dead.nodeId,
+    });
+  });
+});
