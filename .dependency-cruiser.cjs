@@ -145,7 +145,7 @@ module.exports = {
       name: 'server-config',
       comment: 'Settings are read at the edge and handed on as arguments.',
       severity: 'error',
-      from: { pathNot: ['^server/(app|config)\\.ts$', program, '^test/'] },
+      from: { pathNot: ['^server/(app|config)\\.ts$', '^server/app/', program, '^test/'] },
       to: { path: '^server/config\\.ts$' },
     },
     only('server-config-leaf', 'Settings are words and bounds.', '^server/config\\.ts$', [
@@ -170,7 +170,16 @@ module.exports = {
       severity: 'error',
       from: { path: program },
       to: {
-        pathNot: ['^server/(app|config)\\.ts$', program, foundation, '^client/', '^stores/', '^protocol/', npm],
+        pathNot: [
+          '^server/(app|config)\\.ts$',
+          '^server/app/',
+          program,
+          foundation,
+          '^client/',
+          '^stores/',
+          '^protocol/',
+          npm,
+        ],
         dependencyTypesNot: builtin,
       },
     },
@@ -181,7 +190,7 @@ module.exports = {
       from: { path: '^server/' },
       to: {
         path: '^server/[^/]+\\.ts$',
-        pathNot: [foundation, '^server/(app|config)\\.ts$', program],
+        pathNot: [foundation, '^server/(app|config)\\.ts$', '^server/app/', program],
       },
     },
   ],

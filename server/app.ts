@@ -1,31 +1,23 @@
-import { existsSync } from 'node:fs';
 import type { Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { createChat } from '../assistant/chat.js';
 import { echo } from '../assistant/echo.js';
 import type { Assistant } from '../assistant/assistant.js';
 import type { ChatCommands } from '../protocol/index.js';
 import { loadAssistantModules } from './adapters/assistant-modules.js';
-import { claimDataDirectory, type DataDirectoryClaim } from './adapters/data-directory.js';
-import { openFileJournal, unsavedAttempts } from './adapters/file-journal.js';
-import { createJwtVerifier } from './adapters/jwt/verifier.js';
+import { claimDataDirectory } from './adapters/data-directory.js';
+import { openFileJournal } from './adapters/file-journal.js';
 import { createMemoryLog } from './adapters/memory-log.js';
-import { copyRows, openSource, openTarget, type TableCopy } from './adapters/prisma/copy.js';
-import { openPrismaStore, type OpenStoreOptions } from './adapters/prisma/open.js';
-import { openRedisBus } from './adapters/redis/bus.js';
-import { createRedisChatRecords } from './adapters/redis/chat-records.js';
-import { openRedisLeases } from './adapters/redis/leases.js';
 import { settlesWithin, systemClock, type Clock } from './clock.js';
-import { joinCluster, type Cluster, type ClusterNeeds } from './cluster/join-cluster.js';
-import { Ownership } from './cluster/ownership.js';
-import { Recording } from './cluster/recording.js';
+import { authenticatorOf } from './app/authenticator.js';
+import { openStore } from './app/databases.js';
+import { joinOtherNodes, openOtherNodes } from './app/nodes.js';
+import type { Cluster } from './cluster/join-cluster.js';
 import { ConfigError, warningsOf, type Config } from './config.js';
 import { systemIds, type IdSource } from './id-source.js';
 import { createLog, type Log } from './log.js';
 import { createMetrics, type Metrics } from './metrics.js';
-import type { Bus } from './ports/bus.js';
-import type { Leases } from './ports/leases.js';
 import { createEnvironment } from './session/create-environment.js';
 import { createAgentDesk } from './session/desk/agent-desk.js';
 import { createDesk } from './session/desk/desk.js';
@@ -37,7 +29,7 @@ import { SERVER_VERSION } from './version.js';
 import { createAddressOf } from './wire/address.js';
 import { createAdmission } from './wire/admission.js';
 import { createAuditLog } from './wire/audit-log.js';
-import { createOpenAuthenticator, openIdentity, type Authenticator, type CallerClaims } from './wire/authenticate.js';
+import { openIdentity, type CallerClaims } from './wire/authenticate.js';
 import { ConnectionLimit } from './wire/connection-limit.js';
 import { createDispatch } from './wire/dispatch.js';
 import { createHttpApp } from './wire/http/app.js';
@@ -46,10 +38,10 @@ import { createHttpServer } from './wire/http/server.js';
 import { NewestCopy } from './wire/newest-copy.js';
 import { createRateLimit } from './wire/rate-limit.js';
 import { createSocketServer } from './wire/socket-server.js';
-import { createTokenAuthenticator } from './wire/token-authenticator.js';
 
 export type { Assistant } from '../assistant/assistant.js';
 export { failRunning } from '../assistant/run-assistant.js';
+export { copyDatabase, migrateDatabase, type CopyOptions } from './app/databases.js';
 export { ConfigError, readConfig, type Config } from './config.js';
 
 /** What an embedding program may bring of its own. */
@@ -103,15 +95,14 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
   const fromModules = await assistantsOf(config);
   const metrics = createMetrics();
   const claim = claimDataDirectory(config.dataDir);
-  const others =
-    config.redisUrl === undefined ? null : await openOthers(claim, config.redisUrl, { config, clock, ids, log });
+  const others = await openOtherNodes(claim, { config, clock, ids, log });
   const store = await openStore(claim, {
     url: config.databaseUrl,
     clock,
     ids,
     connections: config.databaseConnections,
     isAlone: others === null,
-    ...(others ? { fences: others.ownership } : {}),
+    fences: others?.ownership,
     onTransaction: (kind) => metrics.storeTransactions.inc({ kind }),
     onMigrated: (names) => log.info({ migrations: names }, 'the database was migrated'),
   });
@@ -133,7 +124,7 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
     liveLog,
     assistants,
     settings: config,
-    safekeeping: others && others.recording.keep,
+    safekeeping: others?.recording.keep,
   });
   const sessions = new Sessions(env, others?.ownership);
   const revocations = await Revocations.load(store, clock);
@@ -141,7 +132,8 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
     desk: createDesk(env, sessions, revocations),
     agentDesk: createAgentDesk(env, sessions, agents),
   };
-  const cluster = others && (await joinOthers(others, { env, sessions, agents, ...local, onLost: () => void lost() }));
+  const cluster =
+    others && (await joinOtherNodes(others, { env, sessions, agents, ...local, onLost: () => void lost() }));
   const { desk, agentDesk } = cluster ?? local;
   await (cluster ? cluster.takeUpAll() : recover(env, sessions));
 
@@ -255,91 +247,6 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
   };
 }
 
-/**
- * Brings the database to the schema of this program.
- *
- * @returns the migrations that were applied now
- * @throws {Error} a data directory that another server uses; a database that cannot be opened
- */
-export async function migrateDatabase(config: Config): Promise<readonly string[]> {
-  const claim = claimDataDirectory(config.dataDir);
-  try {
-    let applied: readonly string[] = [];
-    const store = await openStore(claim, {
-      url: config.databaseUrl,
-      clock: systemClock,
-      ids: systemIds,
-      onMigrated: (names) => (applied = names),
-    });
-    await store.close();
-    return applied;
-  } finally {
-    claim.release();
-  }
-}
-
-export interface CopyOptions {
-  /** Addresses as in DATABASE_URL. */
-  readonly from: string;
-  readonly to: string;
-  readonly onTable: (copy: TableCopy) => void;
-}
-
-/**
- * Copies all that is stored in one database into another, and compares the two. Called again it goes on where it stopped.
- *
- * @returns whether they are the same now
- * @throws {Error} one of the two is in use or cannot be opened; turns that the journal alone has; other rows in `to`
- */
-export async function copyDatabase(config: Config, { from, to, onTable }: CopyOptions): Promise<boolean> {
-  const folders = [from, to].flatMap((url) => (url.startsWith('file:') ? dirname(url.slice('file:'.length)) : []));
-  const closing: (() => void | Promise<void>)[] = [];
-  try {
-    for (const folder of new Set([...folders, config.dataDir].filter(existsSync).map((path) => resolve(path)))) {
-      const claim = claimDataDirectory(folder);
-      closing.unshift(() => claim.release());
-      const unsaved = await unsavedAttempts(join(folder, 'journal'), createLog(config.logLevel));
-      if (unsaved > 0)
-        throw new Error(
-          `turns (${unsaved}) are in the journal of ${folder} only: start its server once more, so that they are stored`,
-        );
-    }
-    const side = { clock: systemClock, ids: systemIds };
-    const source = await openedAt(from, () => openSource({ ...side, url: from }));
-    closing.unshift(() => source.close());
-    const target = await openedAt(to, () => openTarget({ ...side, url: to }));
-    closing.unshift(() => target.close());
-    let isSame = true;
-    for await (const copy of copyRows(source, target)) {
-      isSame &&= copy.different === 0;
-      onTable(copy);
-    }
-    return isSame;
-  } finally {
-    for (const close of closing) await close();
-  }
-}
-
-/** Who callers are, as AUTH_MODE says. */
-function authenticatorOf(
-  config: Config,
-  needs: { readonly revocations: Revocations; readonly clock: Clock; readonly log: Log },
-): Authenticator {
-  const { authMode, authJwtSecret, authJwksUrl, authClockToleranceMs } = config;
-  if (authMode === 'none') return createOpenAuthenticator();
-  const keys = authJwtSecret === undefined ? { jwksUrl: String(authJwksUrl) } : { secret: authJwtSecret };
-  const verifier = createJwtVerifier(
-    {
-      keys,
-      issuer: config.authJwtIssuer,
-      audience: config.authJwtAudience,
-      clockToleranceMs: authClockToleranceMs,
-    },
-    needs,
-  );
-  return createTokenAuthenticator({ ...needs, verifier, clockToleranceMs: authClockToleranceMs });
-}
-
 /** The assistant that the settings describe, where they name a model. */
 const chatOf = ({ model, openaiBaseUrl, openaiApiKey }: Config): Assistant[] =>
   model === undefined ? [] : [createChat({ baseUrl: openaiBaseUrl, apiKey: openaiApiKey, model })];
@@ -354,86 +261,6 @@ async function assistantsOf({ assistants }: Config): Promise<Assistant[]> {
   );
   if (twice) throw new ConfigError('ASSISTANTS', `two assistants are called ${twice.assistantId}`);
   return loaded;
-}
-
-interface Others {
-  readonly leases: Leases;
-  readonly bus: Bus;
-  readonly ownership: Ownership;
-  readonly recording: Recording;
-}
-
-/** The ways to the other nodes. @throws {Error} in one line where Redis does not answer */
-async function openOthers(
-  claim: DataDirectoryClaim,
-  url: string,
-  {
-    config,
-    clock,
-    ids,
-    log,
-  }: { readonly config: Config; readonly clock: Clock; readonly ids: IdSource; readonly log: Log },
-): Promise<Others> {
-  const redis = { url, clock, ids, log, prefix: config.redisPrefix };
-  try {
-    const leases = await openRedisLeases({ ...redis, info: { version: SERVER_VERSION } });
-    const bus = await openRedisBus({ ...redis, nodeId: leases.nodeId });
-    const records = await createRedisChatRecords({
-      ...redis,
-      maxEvents: config.logMaxEvents,
-      maxBytes: config.logMaxBytes,
-      ttlMs: config.logTtlMs,
-    });
-    const ownership = new Ownership({ leases, records, clock, log });
-    return { leases, bus, ownership, recording: new Recording({ records, ownership, clock, log }) };
-  } catch (error) {
-    claim.release();
-    throw new Error(`Redis at ${shownAddress(url)} cannot be used: ${rootOf(error).message}`, { cause: error });
-  }
-}
-
-/** This process becomes a node among the others. */
-async function joinOthers(
-  { leases, bus, ownership, recording }: Others,
-  needs: Omit<ClusterNeeds, keyof Others>,
-): Promise<Cluster> {
-  const { env, sessions } = needs;
-  ownership.use(env.store);
-  recording.of(sessions);
-  ownership.onTaken(async (chatId) => {
-    // What stood in it may have been changed elsewhere since it was here (CMD-5).
-    env.revisions.raise(chatId);
-    const isWaiting = ownership.holding(chatId)?.left.some(({ attempt }) => attempt !== null);
-    if (isWaiting || (await env.store.queuedTurns(chatId)).length > 0) await sessions.open(chatId);
-  });
-  return joinCluster({ ...needs, leases, bus, ownership, recording });
-}
-
-async function openStore(claim: DataDirectoryClaim, options: OpenStoreOptions): ReturnType<typeof openPrismaStore> {
-  try {
-    return await openedAt(options.url, () => openPrismaStore(options));
-  } catch (error) {
-    claim.release();
-    throw error;
-  }
-}
-
-/** @throws {Error} in one line which database it is and what is wrong with it */
-async function openedAt<T>(url: string, open: () => Promise<T>): Promise<T> {
-  try {
-    return await open();
-  } catch (error) {
-    throw new Error(`the database ${shownAddress(url)} cannot be opened: ${rootOf(error).message}`, { cause: error });
-  }
-}
-
-/** Without the password that an address may hold. */
-const shownAddress = (url: string): string => url.replace(/^(\w+:\/\/[^/@]*?):[^/@]*@/, '$1:***@');
-
-/** The error that the others were made of. */
-function rootOf(error: unknown): Error {
-  if (!(error instanceof Error)) return new Error(String(error));
-  return error.cause instanceof Error ? rootOf(error.cause) : error;
 }
 
 async function healthOf({ store, journal, gate, clock }: Environment, cluster: Cluster | null) {

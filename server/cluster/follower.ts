@@ -16,6 +16,9 @@ export class Follower implements Subscriber {
   /** The identity that the owner knows. */
   told: Identity | null = null;
 
+  /** What came before it is known what was missed. */
+  #early: EventBatch[] | null = null;
+
   constructor(
     readonly followId: string,
     readonly chatId: string,
@@ -33,6 +36,7 @@ export class Follower implements Subscriber {
 
   deliver(batch: EventBatch): void {
     if (this.isOver || batch.events.length === 0) return;
+    if (this.#early) return void this.#early.push(batch);
     const last = batch.events.at(-1);
     if (last) this.position = { epoch: last.epoch, offset: last.offset };
     this.to.deliver(batch);
@@ -56,6 +60,35 @@ export class Follower implements Subscriber {
     this.to.ended(reason);
   }
 
+  /** It stands at the position of its answer, unless what came since is further on. */
+  hasAnswer({ epoch, offset }: Position): void {
+    if (this.position?.epoch !== epoch || this.position.offset < offset) this.position = { epoch, offset };
+  }
+
+  /** It is asked at another node what was missed: what comes from there meanwhile waits for the answer. */
+  beginMove(): void {
+    this.#early = [];
+  }
+
+  /** What was missed, and then what has come since. */
+  endMove(missed: EventBatch): void {
+    const early = this.#early ?? [];
+    this.#early = null;
+    for (const batch of [missed, ...early]) this.deliver(this.#behind(batch));
+  }
+
+  /** Without what was delivered already. */
+  #behind(batch: EventBatch): EventBatch {
+    const { position } = this;
+    const isKnown = (event: LoggedEvent): boolean => event.epoch === position?.epoch && event.offset <= position.offset;
+    return batch.events.some(isKnown)
+      ? new EventBatch(
+          batch.chatId,
+          batch.events.filter((event) => !isKnown(event)),
+        )
+      : batch;
+  }
+
   /**
    * What it follows goes on from a position that does not join on to what it was given. An event from there tells it so: whoever
    * sees another epoch, or a hole, subscribes again (SUB-4).
@@ -63,7 +96,6 @@ export class Follower implements Subscriber {
   hasMissed(chat: object, { epoch, offset }: Position, at: string): void {
     const type = 'chat.updated';
     const json = JSON.stringify({ chatId: this.chatId, epoch, offset, at, type, chat });
-    const event: LoggedEvent = { epoch, offset, type, json };
-    this.deliver(new EventBatch(this.chatId, [event]));
+    this.endMove(new EventBatch(this.chatId, [{ epoch, offset, type, json }]));
   }
 }

@@ -64,6 +64,7 @@ export class Followings {
     const kept = this.#keep(args.chatId, subscriber);
     try {
       const result = await this.#begin(kept, identity, args);
+      kept.follower.hasAnswer(result.position);
       return { result, unsubscribe: () => this.#end(kept) };
     } catch (error) {
       this.#end(kept);
@@ -119,7 +120,7 @@ export class Followings {
         const { result, unsubscribe } = await local.subscribe(identity, args, follower);
         kept.leave = unsubscribe;
         await whenSafe();
-        return this.#answered(follower, result);
+        return result;
       },
       at: async (owner) => {
         // Before the answer: events may come before it (SUB-3).
@@ -127,16 +128,9 @@ export class Followings {
         follower.told = identity;
         kept.leave = () => calls.tell(owner, 'unfollow', { followId });
         const asked: FollowAsked = { followId, identity, args };
-        return this.#answered(follower, await calls.ask<SubscribeResult>(owner, 'follow', asked));
+        return calls.ask<SubscribeResult>(owner, 'follow', asked);
       },
     });
-  }
-
-  #answered(follower: Follower, result: SubscribeResult): SubscribeResult {
-    const { epoch, offset } = result.position;
-    const { position } = follower;
-    if (position?.epoch !== epoch || position.offset < offset) follower.position = { epoch, offset };
-    return result;
   }
 
   /** The chat has another owner: from what was delivered last it is followed there. */
@@ -145,6 +139,7 @@ export class Followings {
     const { follower } = kept;
     while (!follower.isOver && follower.owner === null) {
       const { position } = follower;
+      follower.beginMove();
       try {
         const result = await this.#begin(kept, follower.identity, {
           chatId: follower.chatId,
@@ -152,7 +147,7 @@ export class Followings {
           ...(position ? { position } : {}),
         });
         if (result.mode === 'snapshot') return follower.hasMissed(result.chat, result.position, isoNow(clock));
-        return follower.deliver(missedBy(follower, position?.offset ?? 0, result.events ?? []));
+        return follower.endMove(batchOfEvents(follower.chatId, result.events ?? []));
       } catch (error) {
         follower.owner = null;
         if (error instanceof ChatError && !error.retryable) {
@@ -169,11 +164,13 @@ export class Followings {
   }
 }
 
-function missedBy({ chatId }: Follower, offset: number, events: readonly ChatEvent[]): EventBatch {
-  return new EventBatch(
+const batchOfEvents = (chatId: string, events: readonly ChatEvent[]): EventBatch =>
+  new EventBatch(
     chatId,
-    events
-      .filter((event) => event.offset > offset)
-      .map((event) => ({ epoch: event.epoch, offset: event.offset, type: event.type, json: JSON.stringify(event) })),
+    events.map((event) => ({
+      epoch: event.epoch,
+      offset: event.offset,
+      type: event.type,
+      json: JSON.stringify(event),
+    })),
   );
-}

@@ -9,7 +9,7 @@ import type { JsonObject } from '../../protocol/index.js';
  * - However many nodes acquire a chat at once, all are told the same owner, and only a node that was declared dead, or has
  *   released the chat, is succeeded by another.
  * - A node that dies is declared dead within 12 s, and each living one is told. It never lives again under its name.
- * - A call is answered or fails within 2 s. @throws {ChatError} `storage_unavailable`, each of them: the service is away or
+ * - No call hangs: it fails once the service has been silent for 2 s. @throws {ChatError} `storage_unavailable`, each of them: the service is away or
  *   has yet to find out who owns what, or this node was declared dead. A call that failed may have been carried out.
  * - **A service that lost its data**, or has an older state of it, is told again by each node what it owns, and a chat without
  *   an owner is given to nobody until all have had the time to do so (6 s). What others have got all the same is told to

@@ -17,7 +17,7 @@ export function createEnvironment(
   given: Given & {
     readonly assistants: readonly Assistant[];
     /** Where what is told is kept for other nodes; none on a node of its own. */
-    readonly safekeeping?: Safekeeping | null;
+    readonly safekeeping?: Safekeeping | undefined;
   },
 ): {
   env: Environment;

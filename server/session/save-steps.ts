@@ -32,7 +32,7 @@ export async function saveSteps(session: ChatSession, drafts: readonly SavedStep
     const held = draft.stepId === undefined ? null : await heldStep(session, draft);
     records.push(held ? changed(session, held, draft) : await added(session, draft, places));
   }
-  mustFit(session, records);
+  mustFitTurn(session, records);
   await session.env.store.saveSteps(records);
   for (const { step } of records) tell(session, step);
   return records.map(({ step }) => step);
@@ -44,14 +44,14 @@ export async function updateStep(session: ChatSession, args: Args<'step:update'>
   const held = await session.env.store.getStep(stepId);
   if (held?.step.chatId !== session.chatId) throw new ChatError('not_found');
   await mustBeTurnsOfThis(session, new Set([held.step.requestId]));
-  mustFit(session, [{ ...held, step: { ...held.step, ...definedOf(patch) } }]);
+  mustFitTurn(session, [{ ...held, step: { ...held.step, ...definedOf(patch) } }]);
   const step = await session.env.store.updateStep(stepId, definedOf(patch), session.now);
   tell(session, step);
   return step;
 }
 
 /** DAT-3: what is recorded at a time is no more than a turn may hold, whichever way it comes. @throws {ChatError} `payload_too_large` */
-function mustFit({ env }: ChatSession, records: readonly StepRecord[]): void {
+function mustFitTurn({ env }: ChatSession, records: readonly StepRecord[]): void {
   const { maxTurnBytes } = env.settings.limits;
   const bytes = records.reduce((sum, { step }) => sum + stepBytes(step), 0);
   if (bytes > maxTurnBytes) throw tooLarge('maxTurnBytes', maxTurnBytes);

@@ -7,13 +7,26 @@ import { ValidationError, ValueError } from './value-error.js';
 /** Levels that content may have, so that it fits into what is kept of a message (DAT-2). */
 const MAX_CONTENT_DEPTH = 56;
 
+/**
+ * A schema of zod 4, of any version: the types of zod itself admit those of their own minor version alone, and a program may
+ * have another one than this package.
+ */
+export interface ContentSchema {
+  readonly _zod: { readonly input: unknown; readonly output: unknown };
+  safeParse(
+    value: unknown,
+  ):
+    | { readonly success: true; readonly data: unknown }
+    | { readonly success: false; readonly error: Parameters<typeof z.prettifyError>[0] };
+}
+
 /** Content of a message: a value that its schema has admitted. It never changes. */
 export class SchemaInstance<T = unknown> {
   constructor(
     /** The name under which the schema is registered. */
     readonly schemaName: string,
     /** The schema that admitted it. */
-    readonly schema: z.ZodType,
+    readonly schema: ContentSchema,
     /** The value as the schema gives it, with media as their classes. */
     readonly data: T & object,
     /** The same as JSON: what is stored and dumped. */
@@ -39,11 +52,13 @@ type Basic = typeof BASIC;
  *
  * A dump of the Python framework names classes in full (`my_agent.schemas.Question`): register under that name to read it.
  */
-export class SchemaRegistry<S extends Readonly<Record<string, z.ZodType>> = Readonly<Record<never, z.ZodType>>> {
-  readonly #schemas: ReadonlyMap<string, z.ZodType>;
+export class SchemaRegistry<
+  S extends Readonly<Record<string, ContentSchema>> = Readonly<Record<never, ContentSchema>>,
+> {
+  readonly #schemas: ReadonlyMap<string, ContentSchema>;
 
   constructor(schemas?: S) {
-    this.#schemas = new Map<string, z.ZodType>([...Object.entries(BASIC), ...Object.entries(schemas ?? {})]);
+    this.#schemas = new Map<string, ContentSchema>([...Object.entries(BASIC), ...Object.entries(schemas ?? {})]);
   }
 
   /** Content by the name of its schema. @throws {ValueError} an unknown name @throws {ValidationError} a value that does not fit */

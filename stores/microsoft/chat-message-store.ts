@@ -62,11 +62,13 @@ export class ChatMessageStore {
    * that one; those without an id never do.
    *
    * @throws {ArgumentNullException} null
-   * @throws {ArgumentException} what is no message; nothing is added then
+   * @throws {ArgumentException} what is no sequence, or holds what is no message; nothing is added then
    * @throws {ChatError}
    */
   async addMessages(messages: Iterable<ChatMessage>): Promise<void> {
     if (!(messages as unknown)) throw new ArgumentNullException('messages');
+    // One message is no sequence of them: as a list it would be empty, and lost without a word.
+    if (!(Symbol.iterator in Object(messages))) throw new ArgumentException('messages: expected a sequence.');
     const added = Array.from(messages, (message) => readMessage(message, ArgumentException));
     if (added.length === 0) return;
     this.#key ??= (this.#options.newId?.() ?? crypto.randomUUID()).replaceAll('-', '');

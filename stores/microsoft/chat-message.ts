@@ -67,7 +67,7 @@ export const textOf = ({ contents }: ChatMessage): string =>
     .join('');
 
 /** What people see of it: its text, or else what its other contents say in short. */
-export const shownText = (message: ChatMessage): string =>
+export const shownOf = (message: ChatMessage): string =>
   message.contents.some(isText) ? textOf(message) : message.contents.map(inShort).join('\n');
 
 function inShort(part: ChatContent): string {

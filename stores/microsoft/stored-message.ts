@@ -3,7 +3,7 @@ import { canonicalJson, type Json, type JsonObject, type Message, type SavedMess
 import { keptForm, withForm } from '../kept-form.js';
 import { isSaid, wordsOf } from '../shown-text.js';
 import { namedRole, roleOf, speakerOf } from '../speaker.js';
-import { chatMessage, idOf, shownText, textMessage, withText, type ChatMessage } from './chat-message.js';
+import { chatMessage, idOf, shownOf, textMessage, withText, type ChatMessage } from './chat-message.js';
 
 /**
  * What a message of a chat keeps of the framework's. In its place in the list stands it alone, unless a reducer wants it
@@ -38,7 +38,7 @@ export function draftOf(
 /** What of a message changes with it. */
 export const bodyOf = (message: ChatMessage): Pick<Message, 'type' | 'props' | 'metadata'> => ({
   type: 'text',
-  props: { content: shownText(message) },
+  props: { content: shownOf(message) },
   metadata: withStored(namedRole(message.role), { message }),
 });
 
@@ -86,7 +86,7 @@ export const isKept = (row: Message, message: ChatMessage): boolean =>
 export function messageOf(row: Message): ChatMessage {
   const { message } = storedOf(row);
   const text = wordsOf(row);
-  if (message) return text === shownText(message) ? message : withText(message, text);
+  if (message) return text === shownOf(message) ? message : withText(message, text);
   return textMessage(roleOf(row), text, {
     messageId: `${FOREIGN}${row.messageId}`,
     ...(row.assistantId === null ? {} : { authorName: row.assistantId }),

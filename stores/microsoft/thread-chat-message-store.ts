@@ -16,7 +16,7 @@ const threadState = z.object({
 export type ThreadState = z.infer<typeof threadState>;
 
 export interface ThreadChatMessageStoreOptions extends MessageChatOptions {
-  /** Default: `thread_` and a UUID. */
+  /** Default, and for an empty one: `thread_` and a UUID. */
   readonly threadId?: string;
   /** Keeps programs apart: the key is `prefix:thread`; empty: the thread itself, which may be the id of a chat. Default: `chat_messages`. */
   readonly keyPrefix?: string;
@@ -50,11 +50,11 @@ export class ThreadChatMessageStore {
     this.#options = options;
     const { threadId, keyPrefix, maxMessages, newId = () => crypto.randomUUID() } = options;
     this.#first = (options.messages ?? []).map((message) => readMessage(message, ValueError));
-    this.#state = stateOf({
-      thread_id: threadId ?? `thread_${newId()}`,
-      key_prefix: keyPrefix,
-      max_messages: maxMessages,
-    });
+    this.#state = read(
+      // An empty name is none, as in Python.
+      { thread_id: threadId || `thread_${newId()}`, key_prefix: keyPrefix, max_messages: maxMessages },
+      'This is no thread',
+    );
   }
 
   /** A store that goes on where another one ended. @throws {ValueError} a state that is none */
@@ -215,10 +215,13 @@ export class ThreadChatMessageStore {
 
 const beginsList = ({ message }: Listed): boolean => mayBegin(message);
 
-function stateOf(state: unknown): ThreadState {
+const stateOf = (state: unknown): ThreadState => read(state, 'This is no state');
+
+/** @throws {ValueError} which begins with the words given */
+function read(state: unknown, refusal: string): ThreadState {
   const result = threadState.safeParse(state);
   if (result.success) return result.data;
-  throw new ValueError(`This is no state: ${z.prettifyError(result.error)}`);
+  throw new ValueError(`${refusal}: ${z.prettifyError(result.error)}`);
 }
 
 /** @throws {IndexError} */

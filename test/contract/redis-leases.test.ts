@@ -127,8 +127,10 @@ describeWithRedisServer('leases while Redis has its troubles', () => {
     a.freeze();
     await redis.command('FLUSHALL');
     await expect(b.acquire('x')).rejects.toMatchObject(unavailable);
-    // A node that is silent for longer than all have had the time to speak.
+    const refusedAt = performance.now();
+    // A node that is silent for longer than all have the time to speak.
     expect(await until(() => b.acquire('x').catch(() => null), 'the chat')).toMatchObject({ owner: b.nodeId });
+    expect(performance.now() - refusedAt).toBeGreaterThan(HEARTBEAT_MS);
     a.thaw();
     await until(() => a.taken.length > 0, 'the loss of one chat');
     expect(a.taken).toEqual(['x']);

@@ -54,6 +54,7 @@ describe.each(HOSTS)('ChatMessageStore (.NET), %s', (host) => {
     await expect(store.addMessages(undefined as never)).rejects.toThrow("Value cannot be null. (Parameter 'messages')");
     for (const wrong of [null, 'text', { role: 'user' }, { role: 'user', contents: [{}] }])
       await expect(store.addMessages([user('a'), wrong as never])).rejects.toThrow(ArgumentException);
+    await expect(store.addMessages(user('one alone') as never)).rejects.toThrow('messages: expected a sequence.');
     expect(await rows()).toEqual([]);
     expect(() => new ChatMessageStore({ chats: undefined as never })).toThrow(ArgumentNullException);
     expect(() => new ChatMessageStore({ chats, maxMessages: 0 })).toThrow(ArgumentException);

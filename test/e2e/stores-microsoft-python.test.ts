@@ -22,6 +22,8 @@ describe.each(HOSTS)('ThreadChatMessageStore (Python), %s', (host) => {
     expect(new ThreadChatMessageStore({ chats, threadId: 't', keyPrefix: 'mine' }).key).toBe('mine:t');
     expect(() => new ThreadChatMessageStore({ chats: undefined as never })).toThrow(ValueError);
     expect(() => new ThreadChatMessageStore({ chats, maxMessages: 0 })).toThrow(ValueError);
+    expect(() => new ThreadChatMessageStore({ chats, maxMessages: 0 })).toThrow(/^This is no thread: /);
+    expect(new ThreadChatMessageStore({ chats, threadId: '' }).threadId).toMatch(/^thread_[0-9a-f-]{36}$/);
     const state = await store.serializeState();
     expect(state).toEqual({ thread_id: 't', key_prefix: 'chat_messages', max_messages: 5 });
     await store.addMessages([user('a')]);

@@ -108,4 +108,21 @@ describe('write 2', () => {
     const history = await expectConsistent(server.url, chatId, [person]);
     expect(history.map(({ props }) => props['content'])).toEqual(['go', 'final']);
   });
+
+  it('DAT-4: what an attempt sends under the id of a message that was deleted is stored, under another', async () => {
+    const { server, person, agent, begin } = await scene();
+    const { chatId, run } = await begin();
+    const messageId = uid('m');
+    await run.push({ op: 'send', messageId, type: 'text', props: { content: 'first' } });
+    await run.close('interrupted');
+    await person.ended(chatId, run.requestId);
+    await person.do('message:delete', { chatId, messageIds: [messageId] });
+    await person.do('turn:resume', { requestId: run.requestId });
+    const again = await agent.run(run.requestId, 2);
+    await again.push({ op: 'send', messageId, type: 'text', props: { content: 'second' } });
+    await again.close();
+    await person.ended(chatId, run.requestId, 2);
+    const history = await expectConsistent(server.url, chatId, [person]);
+    expect(history.map(({ props }) => props['content'])).toEqual(['go', 'second']);
+  });
 });

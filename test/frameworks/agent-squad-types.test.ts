@@ -1,6 +1,5 @@
-import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
 import { expect, test } from 'vitest';
+import { faultsOf } from './compiled.js';
 
 /** What a program that uses agent-squad and TypeScript writes. */
 const PROGRAM = `
@@ -25,19 +24,5 @@ new AgentSquad({ storage: { fetchChat: storage.fetchChat } });
 `;
 
 test('agent-squad: the storage fits the framework’s own types', () => {
-  const name = fileURLToPath(new URL('agent-squad-program.ts', import.meta.url));
-  const root = fileURLToPath(new URL('../../tsconfig.json', import.meta.url));
-  const { options } = ts.parseJsonConfigFileContent(
-    ts.readConfigFile(root, (path) => ts.sys.readFile(path)).config,
-    ts.sys,
-    fileURLToPath(new URL('../..', import.meta.url)),
-  );
-  const host = ts.createCompilerHost(options);
-  const { fileExists, getSourceFile } = host;
-  host.fileExists = (path) => path === name || fileExists(path);
-  host.getSourceFile = (path, version, ...more) =>
-    path === name ? ts.createSourceFile(path, PROGRAM, version) : getSourceFile(path, version, ...more);
-  const program = ts.createProgram([name], options, host);
-  const faults = ts.getPreEmitDiagnostics(program, program.getSourceFile(name));
-  expect(faults.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))).toEqual([]);
+  expect(faultsOf(PROGRAM)).toEqual([]);
 }, 120_000);

@@ -42,7 +42,7 @@ export interface PrismaStoreOptions {
   /** PostgreSQL: held where no other server may use the database; the store releases it. */
   readonly claim?: DatabaseClaim;
   /** PostgreSQL: which chats this process may write, where several share the database. Without it: all. */
-  readonly fences?: Fences;
+  readonly fences?: Fences | undefined;
   /** SQLite: NORMAL (the default): a power cut may cost the last commits. FULL: each commit waits for the disk. */
   readonly synchronous?: 'NORMAL' | 'FULL';
 }

@@ -124,18 +124,25 @@ function admitEnd(write: End, { turn: stored, chat }: Stored): Place | undefined
   return chat && !chat.deleted ? chat : undefined;
 }
 
+/** The id of a message that was deleted: what is sent under it again was seen, and cannot be stored under it. */
+const DELETED = new Error('the id is that of a deleted message');
+
+function mustBeStored(rows: number, kind: TurnWrite['kind']): void {
+  if (rows === 0 && kind === 'end') throw DELETED;
+}
+
 // Writing -------------------------------------------------------------------------------------------------------------
 
 async function store(sql: Sql, write: TurnWrite, { teamId, tenantId }: Place, isNewChat: boolean): Promise<void> {
   const { record, messages, at } = write;
   const { requestId, chatId, createdBy } = record.turn;
   const owner = { createdBy, teamId, tenantId };
-  /** @throws {ChatError} `conflict` where the row that `id` names is another's */
+  /** @throws {ChatError} `conflict` where the row that `id` names is another's, or was deleted */
   const storing = async (statement: Promise<unknown>, id: { messageId?: string; stepId?: string } = {}) => {
     try {
       await statement;
     } catch (error) {
-      if (faultOf(error) !== 'taken') throw error;
+      if (faultOf(error) !== 'taken' && error !== DELETED) throw error;
       throw new ChatError('conflict', 'An id or a sequence is taken.', { details: { requestId, ...id }, cause: error });
     }
   };
@@ -147,7 +154,8 @@ async function store(sql: Sql, write: TurnWrite, { teamId, tenantId }: Place, is
     () => storing(tables.upsertTurn.run(sql, { record, at, owner })),
     ...messages.map((message) => () => {
       const { messageId } = message;
-      return storing(tables.upsertMessage.run(sql, { message, owner }), { messageId });
+      const stored = tables.upsertMessage.run(sql, { message, owner }).then((rows) => mustBeStored(rows, write.kind));
+      return storing(stored, { messageId });
     }),
     ...deletedMessageIds.map((messageId) => () => tables.deleteMessage.run(sql, { messageId, chatId, at })),
     ...steps.map((record) => () => {

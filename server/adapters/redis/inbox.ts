@@ -2,8 +2,8 @@ import { Arrivals } from './arrivals.js';
 import { entryOf, type BusEntry } from './bus-entry.js';
 import { DEFAULT_SILENCE_MS, RedisConnection, type RedisOptions } from './connection.js';
 
-/** Entries that one read gives: each is about 1 MiB at most. */
-const ENTRIES_AT_ONCE = 32;
+/** Entries that one read gives: one that holds several messages is 256 KiB at most. */
+const ENTRIES_AT_ONCE = 128;
 const FROM_THE_START = '0-0';
 
 export interface InboxOptions extends RedisOptions {

@@ -1,5 +1,5 @@
 /** Characters of messages that one entry holds, unless it is a single one. */
-const MAX_ENTRY_CHARS = 1024 * 1024;
+const MAX_ENTRY_CHARS = 256 * 1024;
 
 /** Messages that go out together, and the number of the first of them. */
 export interface Parcel {

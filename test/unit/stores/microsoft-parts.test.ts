@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Message } from '../../../protocol/index.js';
-import { mayBegin, readMessage, shownText, withText } from '../../../stores/microsoft/chat-message.js';
+import { mayBegin, readMessage, shownOf, withText } from '../../../stores/microsoft/chat-message.js';
 import {
   AgentThread,
   AgentThreadException,
@@ -25,7 +25,7 @@ const result = { role: 'tool', contents: [{ type: 'function_result', call_id: 'c
 describe('a message', () => {
   test('what people see of it is its text, or its other contents in short', () => {
     expect(
-      shownText({
+      shownOf({
         role: 'user',
         contents: [
           { type: 'text', text: 'a' },
@@ -34,10 +34,10 @@ describe('a message', () => {
         ],
       }),
     ).toBe('ab');
-    expect(shownText(call)).toBe('roll({"n":2})');
-    expect(shownText(result)).toBe('{"dice":[1,2]}');
+    expect(shownOf(call)).toBe('roll({"n":2})');
+    expect(shownOf(result)).toBe('{"dice":[1,2]}');
     expect(
-      shownText({
+      shownOf({
         role: 'user',
         contents: [
           { type: 'uri', uri: 'https://example.org' },
@@ -46,7 +46,7 @@ describe('a message', () => {
         ],
       }),
     ).toBe('https://example.org\n[image/png]\n[usage]');
-    expect(shownText({ role: 'user', contents: [] })).toBe('');
+    expect(shownOf({ role: 'user', contents: [] })).toBe('');
   });
 
   test('its text can be another; the other contents stay', () => {

@@ -1,0 +1,8 @@
+/** Without the password that an address may hold. */
+export const shownAddress = (url: string): string => url.replace(/^(\w+:\/\/[^/@]*?):[^/@]*@/, '$1:***@');
+
+/** The error that the others were made of. */
+export function rootOf(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(String(error));
+  return error.cause instanceof Error ? rootOf(error.cause) : error;
+}
