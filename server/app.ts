@@ -12,7 +12,7 @@ import { createMemoryLog } from './adapters/memory-log.js';
 import { settlesWithin, systemClock, type Clock } from './clock.js';
 import { authenticatorOf } from './app/authenticator.js';
 import { openStore } from './app/databases.js';
-import { joinOtherNodes, openOtherNodes } from './app/nodes.js';
+import { openNode } from './app/nodes.js';
 import type { Cluster } from './cluster/join-cluster.js';
 import { ConfigError, warningsOf, type Config } from './config.js';
 import { systemIds, type IdSource } from './id-source.js';
@@ -22,7 +22,6 @@ import { createEnvironment } from './session/create-environment.js';
 import { createAgentDesk } from './session/desk/agent-desk.js';
 import { createDesk } from './session/desk/desk.js';
 import type { Environment } from './session/environment.js';
-import { recover } from './session/recover.js';
 import { Revocations } from './session/revocations.js';
 import { Sessions } from './session/sessions.js';
 import { SERVER_VERSION } from './version.js';
@@ -95,14 +94,14 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
   const fromModules = await assistantsOf(config);
   const metrics = createMetrics();
   const claim = claimDataDirectory(config.dataDir);
-  const others = await openOtherNodes(claim, { config, clock, ids, log });
+  const node = await openNode(claim, { config, clock, ids, log });
   const store = await openStore(claim, {
     url: config.databaseUrl,
     clock,
     ids,
     connections: config.databaseConnections,
-    isAlone: others === null,
-    fences: others?.ownership,
+    claim: node.claim,
+    fences: node.fences,
     onTransaction: (kind) => metrics.storeTransactions.inc({ kind }),
     onMigrated: (names) => log.info({ migrations: names }, 'the database was migrated'),
   });
@@ -124,26 +123,28 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
     liveLog,
     assistants,
     settings: config,
-    safekeeping: others?.recording.keep,
+    safekeeping: node.safekeeping,
   });
-  const sessions = new Sessions(env, others?.ownership);
+  const sessions = new Sessions(env, node.holdings);
   const revocations = await Revocations.load(store, clock);
   const local = {
     desk: createDesk(env, sessions, revocations),
     agentDesk: createAgentDesk(env, sessions, agents),
   };
-  const cluster =
-    others && (await joinOtherNodes(others, { env, sessions, agents, ...local, onLost: () => void lost() }));
-  const { desk, agentDesk } = cluster ?? local;
-  await (cluster ? cluster.takeUpAll() : recover(env, sessions));
+  const cluster = await node.join({ env, sessions, agents, revocations, ...local, onLost: () => void lost() });
+  const { desk, agentDesk } = cluster;
+  await cluster.takeUpAll();
 
   const audit = createAuditLog(log);
   const dispatch = createDispatch({ desk, agentDesk, audit, metrics, clock, log });
-  const rateLimit = createRateLimit({
-    commandsPerSecond: config.rateLimitPerSecond,
-    bytesPerSecond: config.rateLimitBytesPerSecond,
-    attemptsPerSecond: config.rateLimitPerAddress,
-  });
+  const rateLimit = createRateLimit(
+    {
+      commandsPerSecond: config.rateLimitPerSecond,
+      bytesPerSecond: config.rateLimitBytesPerSecond,
+      attemptsPerSecond: config.rateLimitPerAddress,
+    },
+    node.counters,
+  );
   const authenticator = authenticatorOf(config, { revocations, clock, log });
   const admission = createAdmission({ authenticator, rateLimit, audit, log });
   const addressOf = createAddressOf(config.trustProxy, () =>
@@ -214,7 +215,7 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
       server.closeAllConnections();
       await settlesWithin(clock, env.writes.idle(), HEALTH_MS);
       env.writes.close();
-      await cluster?.leave();
+      await cluster.leave();
       sessions.close();
       await journal.close();
       await store.close();
@@ -240,7 +241,7 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
     close,
     async drain() {
       env.gate.drain();
-      cluster?.beginLeaving();
+      cluster.beginLeaving();
       await sessions.drain();
       await close();
     },
@@ -263,9 +264,9 @@ async function assistantsOf({ assistants }: Config): Promise<Assistant[]> {
   return loaded;
 }
 
-async function healthOf({ store, journal, gate, clock }: Environment, cluster: Cluster | null) {
+async function healthOf({ store, journal, gate, clock }: Environment, cluster: Cluster) {
   const isStoreUp = await settlesWithin(clock, store.ping(), HEALTH_MS).catch(() => false);
-  return { store: isStoreUp, log: cluster?.isHealthy ?? true, journal: journal.healthy, draining: gate.isDraining };
+  return { store: isStoreUp, log: cluster.isHealthy, journal: journal.healthy, draining: gate.isDraining };
 }
 
 function listen(server: HttpServer, port: number, host: string): Promise<void> {

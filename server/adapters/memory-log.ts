@@ -26,7 +26,7 @@ export function createMemoryLog(options: MemoryLogOptions): MemoryLog {
   const { ids, maxEvents = 2_000, maxBytes = 2 * 1024 * 1024, maxTotalBytes = 32 * 1024 * 1024 } = options;
   const shelf = new Shelf(maxTotalBytes);
   return {
-    open: () => new MemoryChatLog(ids.epoch(), { maxEvents, maxBytes }, shelf),
+    open: () => new MemoryChatLog(ids, { maxEvents, maxBytes }, shelf),
     get totalBytes() {
       return shelf.bytes;
     },
@@ -73,19 +73,22 @@ class MemoryChatLog implements ChatLog {
   /** The events kept, behind `#dropped` places that are free. */
   #events: LoggedEvent[] = [];
   #dropped = 0;
+  #epoch: string;
 
   constructor(
-    private epoch: string,
+    private readonly ids: IdSource,
     private readonly bounds: { readonly maxEvents: number; readonly maxBytes: number },
     private readonly shelf: Shelf,
-  ) {}
+  ) {
+    this.#epoch = ids.epoch();
+  }
 
   get position(): Position {
-    return { epoch: this.epoch, offset: this.#offset };
+    return { epoch: this.#epoch, offset: this.#offset };
   }
 
   append(type: ChatEventType, encode: (position: Position) => string): LoggedEvent {
-    const { epoch } = this;
+    const epoch = this.#epoch;
     const offset = this.#offset + 1;
     // Written out: a spread costs ten times as much as all the rest of this method.
     const event: LoggedEvent = { epoch, offset, type, json: encode({ epoch, offset }) };
@@ -96,7 +99,7 @@ class MemoryChatLog implements ChatLog {
   goOn(events: readonly LoggedEvent[]): void {
     const last = events.at(-1);
     if (!last) return;
-    this.epoch = last.epoch;
+    this.#epoch = last.epoch;
     // Behind a hole: what is older could only be given with it.
     const isNext = (event: LoggedEvent, index: number): boolean => {
       const next = events[index + 1];
@@ -106,8 +109,14 @@ class MemoryChatLog implements ChatLog {
     for (const event of events.slice(hole + 1)) this.#keep(event);
   }
 
+  beginEpoch(): void {
+    this.clear();
+    this.#epoch = this.ids.epoch();
+    this.#offset = 0;
+  }
+
   after({ epoch, offset }: Position): readonly LoggedEvent[] | null {
-    if (epoch !== this.epoch || offset > this.#offset) return null;
+    if (epoch !== this.#epoch || offset > this.#offset) return null;
     const missing = this.#offset - offset;
     return missing > this.#kept ? null : this.#events.slice(this.#events.length - missing);
   }

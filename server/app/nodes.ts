@@ -1,6 +1,7 @@
 import type { DataDirectoryClaim } from '../adapters/data-directory.js';
 import { openRedisBus } from '../adapters/redis/bus.js';
 import { createRedisChatRecords } from '../adapters/redis/chat-records.js';
+import { openRedisCounters } from '../adapters/redis/counters.js';
 import { openRedisLeases } from '../adapters/redis/leases.js';
 import type { Clock } from '../clock.js';
 import { joinCluster, type Cluster, type ClusterNeeds } from '../cluster/join-cluster.js';
@@ -9,62 +10,93 @@ import { Recording } from '../cluster/recording.js';
 import type { Config } from '../config.js';
 import type { IdSource } from '../id-source.js';
 import type { Log } from '../log.js';
-import type { Bus } from '../ports/bus.js';
-import type { Leases } from '../ports/leases.js';
+import type { Fences } from '../ports/fence.js';
+import { ALONE, type Holdings } from '../session/holdings.js';
+import type { Safekeeping } from '../session/pump.js';
+import { recover } from '../session/recover.js';
 import { SERVER_VERSION } from '../version.js';
+import type { Counters } from '../wire/rate-limit.js';
 import { rootOf, shownAddress } from './told-plainly.js';
 
-/** The ways to the other nodes (LIF-4). */
-export interface OtherNodes {
-  readonly leases: Leases;
-  readonly bus: Bus;
-  readonly ownership: Ownership;
-  readonly recording: Recording;
+/** What makes this process a node among others (LIF-4), or a node of its own. */
+export interface Node {
+  /** How it holds its database. */
+  readonly claim: 'alone' | 'among nodes';
+  readonly holdings: Holdings;
+  readonly fences: Fences | undefined;
+  readonly safekeeping: Safekeeping | undefined;
+  readonly counters: Counters | undefined;
+  readonly join: (needs: Joining) => Promise<Cluster>;
 }
 
-/** Null on a node of its own. @throws {Error} in one line where Redis does not answer */
-export async function openOtherNodes(
-  claim: DataDirectoryClaim,
-  {
-    config,
-    clock,
-    ids,
-    log,
-  }: { readonly config: Config; readonly clock: Clock; readonly ids: IdSource; readonly log: Log },
-): Promise<OtherNodes | null> {
-  const { redisUrl: url, redisPrefix: prefix } = config;
-  if (url === undefined) return null;
-  const redis = { url, clock, ids, log, prefix };
+type Joining = Omit<ClusterNeeds, 'leases' | 'bus' | 'ownership' | 'recording' | 'onLeft'>;
+
+interface Foundation {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly log: Log;
+}
+
+const OF_ITS_OWN: Node = {
+  claim: 'alone',
+  holdings: ALONE,
+  fences: undefined,
+  safekeeping: undefined,
+  counters: undefined,
+  join: ({ env, sessions, desk, agentDesk }) =>
+    Promise.resolve({
+      desk,
+      agentDesk,
+      isHealthy: true,
+      takeUpAll: () => recover(env, sessions),
+      beginLeaving: () => undefined,
+      leave: () => Promise.resolve(),
+    }),
+};
+
+/** @throws {Error} in one line where Redis does not answer */
+export async function openNode(claim: DataDirectoryClaim, foundation: Foundation): Promise<Node> {
+  const url = foundation.config.redisUrl;
+  if (url === undefined) return OF_ITS_OWN;
   try {
-    const leases = await openRedisLeases({ ...redis, info: { version: SERVER_VERSION } });
-    const bus = await openRedisBus({ ...redis, nodeId: leases.nodeId });
-    const records = await createRedisChatRecords({
-      ...redis,
-      maxEvents: config.logMaxEvents,
-      maxBytes: config.logMaxBytes,
-      ttlMs: config.logTtlMs,
-    });
-    const ownership = new Ownership({ leases, records, clock, log });
-    return { leases, bus, ownership, recording: new Recording({ records, ownership, clock, log }) };
+    return await openAmongOthers(url, foundation);
   } catch (error) {
     claim.release();
     throw new Error(`Redis at ${shownAddress(url)} cannot be used: ${rootOf(error).message}`, { cause: error });
   }
 }
 
-/** This process becomes a node among the others. */
-export async function joinOtherNodes(
-  { leases, bus, ownership, recording }: OtherNodes,
-  needs: Omit<ClusterNeeds, keyof OtherNodes>,
-): Promise<Cluster> {
-  const { env, sessions } = needs;
-  ownership.use(env.store);
-  recording.of(sessions);
-  ownership.onTaken(async (chatId) => {
-    // What stood in it may have been changed elsewhere since it was here (CMD-5).
-    env.revisions.raise(chatId);
-    const isWaiting = ownership.holding(chatId)?.left.some(({ attempt }) => attempt !== null);
-    if (isWaiting || (await env.store.queuedTurns(chatId)).length > 0) await sessions.open(chatId);
+async function openAmongOthers(url: string, { config, clock, ids, log }: Foundation): Promise<Node> {
+  const redis = { url, clock, ids, log, prefix: config.redisPrefix };
+  const leases = await openRedisLeases({ ...redis, info: { version: SERVER_VERSION } });
+  const bus = await openRedisBus({ ...redis, nodeId: leases.nodeId });
+  const records = await createRedisChatRecords({
+    ...redis,
+    maxEvents: config.logMaxEvents,
+    maxBytes: config.logMaxBytes,
+    ttlMs: config.logTtlMs,
   });
-  return joinCluster({ ...needs, leases, bus, ownership, recording });
+  const counts = await openRedisCounters(redis);
+  const ownership = new Ownership({ leases, records, clock, log });
+  const recording = new Recording({ records, ownership, clock, log });
+  return {
+    claim: 'among nodes',
+    holdings: ownership,
+    fences: ownership,
+    safekeeping: recording.keep,
+    counters: counts.counters,
+    async join(needs) {
+      const { env, sessions } = needs;
+      ownership.use(env.store);
+      recording.of(sessions);
+      ownership.onTaken(async (chatId) => {
+        // What stood in it may have been changed elsewhere since it was here (CMD-5).
+        env.revisions.raise(chatId);
+        const isWaiting = ownership.holding(chatId)?.left.some(({ attempt }) => attempt !== null);
+        if (isWaiting || (await env.store.queuedTurns(chatId)).length > 0) await sessions.open(chatId);
+      });
+      return joinCluster({ ...needs, leases, bus, ownership, recording, onLeft: counts.close });
+    },
+  };
 }

@@ -1,6 +1,7 @@
 import { createTurnstream, failRunning } from '../app.js';
 import { readConfig } from '../config.js';
 import { createLog } from '../log.js';
+import { Deferred } from '../session/deferred.js';
 import { onTold } from './told.js';
 
 /** Serves until it is told to stop, also while it starts. A first signal drains (LIF-1), a second one ends at once. */
@@ -15,11 +16,17 @@ export async function serve(): Promise<number> {
     process.exit(1);
   });
   const told = untilTold();
-  const turnstream = await createTurnstream({ config, log });
-  console.log(`Turnstream listening on ${turnstream.url}`);
-  await told;
-  await turnstream.drain();
-  return 0;
+  let { port } = config;
+  for (;;) {
+    const lost = new Deferred<'lost'>();
+    const turnstream = await createTurnstream({ config: { ...config, port }, log, onLost: () => lost.resolve('lost') });
+    ({ port } = turnstream);
+    console.log(`Turnstream listening on ${turnstream.url}`);
+    // One that others have given up (LIF-4) joins them again, as another node.
+    if ((await Promise.race([told, lost.promise])) === 'lost') continue;
+    await turnstream.drain();
+    return 0;
+  }
 }
 
 function untilTold(): Promise<void> {

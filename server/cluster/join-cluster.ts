@@ -5,6 +5,7 @@ import type { AgentDirectory } from '../session/agent-directory.js';
 import type { AgentDesk } from '../session/desk/agent-desk.js';
 import type { ChatDesk } from '../session/desk/chat-desk.js';
 import type { Environment } from '../session/environment.js';
+import type { Revocations } from '../session/revocations.js';
 import type { Sessions } from '../session/sessions.js';
 import { Calls } from './calls.js';
 import { Followings } from './followings.js';
@@ -20,6 +21,7 @@ export interface ClusterNeeds {
   readonly env: Environment;
   readonly sessions: Sessions;
   readonly agents: AgentDirectory;
+  readonly revocations: Revocations;
   /** The desks over the chats that this node owns. */
   readonly desk: ChatDesk;
   readonly agentDesk: AgentDesk;
@@ -29,6 +31,8 @@ export interface ClusterNeeds {
   readonly recording: Recording;
   /** Called once when the other nodes have given this one up for dead: it has to end, and may start anew. */
   readonly onLost: () => void;
+  /** Called when it has left. */
+  readonly onLeft: () => void;
 }
 
 /** This node among the others. */
@@ -69,9 +73,15 @@ export async function joinCluster(needs: ClusterNeeds): Promise<Cluster> {
   calls.hear<{ chatIds: string[] }>('take', (_from, { chatIds }) => void takeOver(chatIds));
   ownership.onLost((chatId) => sessions.abandon(chatId));
 
+  calls.serve('revoked', () => needs.revocations.reload());
+  // What was revoked while nobody could say so.
+  const learn = (): void => {
+    needs.revocations.reload().catch((error: unknown) => log.warn({ err: error }, 'revocations could not be read'));
+  };
+
   const peers = await Peers.join(leases, calls, clock);
   const desk = createRoutedDesk({
-    ...{ local: needs.desk, calls, routes, ownership, followings, sessions, leases, store, ids, whenSafe },
+    ...{ local: needs.desk, calls, peers, routes, ownership, followings, sessions, leases, store, ids, whenSafe },
   });
   const agentDesk = await createRoutedAgentDesk({
     ...{ local: needs.agentDesk, agents, calls, peers, routes, ownership, leases, store, ids, whenSafe },
@@ -86,6 +96,7 @@ export async function joinCluster(needs: ClusterNeeds): Promise<Cluster> {
     calls.fail(from);
     guests.gone(from, 'moved');
     followings.lost(from);
+    learn();
   });
   leases.onDeath((dead, chatIds) => {
     log.warn({ node: dead, chats: chatIds.length }, 'a node has died');
@@ -120,6 +131,7 @@ export async function joinCluster(needs: ClusterNeeds): Promise<Cluster> {
     },
     async leave() {
       fences.stop();
+      peers.close();
       const left = [...sessions.all()].filter(({ turns }) => turns.size > 0).map(({ chatId }) => chatId);
       for (const session of [...sessions.all()]) sessions.moveAway(session);
       await pump.waiting;
@@ -131,6 +143,7 @@ export async function joinCluster(needs: ClusterNeeds): Promise<Cluster> {
       peers.tell('left', {});
       await bus.close();
       recording.close();
+      needs.onLeft();
     },
   };
 }

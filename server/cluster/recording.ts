@@ -17,7 +17,7 @@ export interface RecordingNeeds {
 
 /**
  * Keeps the records of the chats that this node owns. While that cannot be done (LIF-4) nothing waits for it: the journal on
- * this node's disk has what a restart needs. Once it can, everything that runs is recorded anew.
+ * this node's disk has what a restart needs, and logs go on under another epoch. Once it can, everything that runs is recorded anew.
  */
 export class Recording {
   #isUp = true;
@@ -55,6 +55,7 @@ export class Recording {
   #down(error: unknown): void {
     if (!this.#isUp || this.#isClosed) return;
     this.#isUp = false;
+    for (const session of this.#sessions?.all() ?? []) session.beginEpoch();
     this.needs.log.error({ err: error }, 'chats cannot be recorded for other nodes at present');
     void this.#untilUp();
   }

@@ -9,7 +9,12 @@ import {
 import type { IdSource } from '../id-source.js';
 import type { Leases } from '../ports/leases.js';
 import type { Store } from '../ports/store.js';
-import type { AgentConnection, AgentDirectory } from '../session/agent-directory.js';
+import {
+  type AgentConnection,
+  type AgentDirectory,
+  type AttachedAgent,
+  type OfferAnswer,
+} from '../session/agent-directory.js';
 import type { AgentDesk, AgentDeskCommand } from '../session/desk/agent-desk.js';
 import type { Identity } from '../session/identity.js';
 import type { TurnLedger } from '../session/turn-ledger.js';
@@ -49,6 +54,10 @@ interface Attaching {
   readonly offer: AgentArgs<'agent:attach'>;
 }
 
+interface Attached extends Attaching {
+  readonly load: number;
+}
+
 interface AskedCommand {
   readonly connectionId: string;
   readonly name: AgentDeskCommand;
@@ -68,6 +77,9 @@ export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promis
 
   // Agents of other nodes -----------------------------------------------------------------------------------------------
 
+  const agentAt = (connection: AgentConnection | undefined): AttachedAgent | undefined =>
+    connection && agents.find(connection);
+
   function visitor(nodeId: string, { connectionId, identity }: Attaching): Visitor {
     const name = `${nodeId} ${connectionId}`;
     const visitor = visitors.get(name) ?? new Visitor(nodeId, connectionId, identity, calls);
@@ -86,6 +98,10 @@ export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promis
   calls.serve<Attaching>('agent:attach', (from, attaching) =>
     local.run('agent:attach', visitor(from, attaching), attaching.offer),
   );
+  calls.hear<{ connectionId: string; load: number }>('agent:load', (from, { connectionId, load }) => {
+    const told = agentAt(visitors.get(`${from} ${connectionId}`));
+    if (told) agents.told(told, load);
+  });
   calls.serve<AskedCommand>('agent', async (from, { connectionId, name, args, chatId }) => {
     const connection = visitors.get(`${from} ${connectionId}`);
     if (!connection) throw new ChatError('forbidden', 'Attach first: agent:attach.');
@@ -101,10 +117,9 @@ export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promis
     renewed.identity = identity;
     local.renewed(renewed);
   });
-  calls.hear<{ key: string; held: number }>('agent:held', (from, { key, held }) =>
-    agents.heldElsewhere(from, key, held),
-  );
-  agents.onHeld((key, held) => peers.tell('agent:held', { key, held }));
+  agents.onHeld(({ connection }, frame, isHeld) => {
+    if (connection instanceof Visitor) connection.holds(frame, isHeld);
+  });
   peers.onGone((nodeId) => {
     for (const { nodeId: at, connectionId } of [...visitors.values()]) if (at === nodeId) leave(nodeId, connectionId);
     for (const { turns } of homes.values()) turns.clear();
@@ -115,8 +130,19 @@ export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promis
 
   calls.serve<{ connectionId: string; assignment: Assignment }>('agent:assign', async (from, asked) => {
     const home = homesById.get(asked.connectionId);
-    home?.turns.set(asked.assignment.turn.requestId, Promise.resolve(from));
-    return (await home?.connection.assign(asked.assignment)) ?? false;
+    const agent = agentAt(home?.connection);
+    if (!home || !agent) return 'refused';
+    if (!agents.grant(agent, from, asked.assignment)) return 'full';
+    home.turns.set(asked.assignment.turn.requestId, Promise.resolve(from));
+    return home.connection.assign(asked.assignment);
+  });
+  calls.hear<{ connectionId: string; frame: string; isHeld: boolean }>('agent:held', (from, asked) => {
+    const agent = agentAt(homesById.get(asked.connectionId)?.connection);
+    if (agent) agents.heldElsewhere(agent, from, asked.frame, asked.isHeld);
+  });
+  agents.onLoad(({ connection, load }) => {
+    const home = connection && homes.get(connection);
+    if (home) peers.tell('agent:load', { connectionId: home.connectionId, load });
   });
   calls.hear<{ connectionId: string; abort: TurnAbort }>('agent:abort', (_from, { connectionId, abort }) =>
     homesById.get(connectionId)?.connection.abort(abort),
@@ -126,15 +152,21 @@ export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promis
   );
   calls.serve('agents', () =>
     Promise.resolve(
-      [...homes.values()].flatMap(({ connectionId, connection: { identity }, offer }): Attaching[] =>
-        offer ? [{ connectionId, identity, offer }] : [],
-      ),
+      [...homes.values()].flatMap(({ connectionId, connection, offer }): Attached[] => {
+        const { identity } = connection;
+        return offer ? [{ connectionId, identity, offer, load: agentAt(connection)?.load ?? 0 }] : [];
+      }),
     ),
   );
 
   // Who is there already: whoever attaches from now on knows of this node.
-  for (const { nodeId, answer } of await peers.ask<Attaching[]>('agents', {})) {
-    for (const attaching of answer) await local.run('agent:attach', visitor(nodeId, attaching), attaching.offer);
+  for (const { nodeId, answer } of await peers.ask<Attached[]>('agents', {})) {
+    for (const attached of answer) {
+      const visiting = visitor(nodeId, attached);
+      await local.run('agent:attach', visiting, attached.offer);
+      const agent = agentAt(visiting);
+      if (agent) agents.told(agent, attached.load);
+    }
   }
 
   function homeOf(connection: AgentConnection): Home {
@@ -149,11 +181,15 @@ export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promis
   async function attach(home: Home, offer: AgentArgs<'agent:attach'>): Promise<AgentResult<'agent:attach'>> {
     const { connection, connectionId, turns } = home;
     const { assigned } = await local.run('agent:attach', connection, offer);
+    const agent = agentAt(connection);
+    // From now on this node decides who is given one of the agent's places (AGT-5).
+    if (agent && home.offer === null) agents.recount(agent);
     home.offer = offer;
     const attaching: Attaching = { connectionId, identity: connection.identity, offer };
     const elsewhere = await peers.ask<AgentResult<'agent:attach'>>('agent:attach', attaching);
     for (const { nodeId, answer } of elsewhere)
       for (const { requestId } of answer.assigned) turns.set(requestId, Promise.resolve(nodeId));
+    if (agent) agents.counted(agent);
     return { assigned: [...assigned, ...elsewhere.flatMap(({ answer }) => answer.assigned)] };
   }
 
@@ -251,9 +287,16 @@ class Visitor implements AgentConnection {
     private readonly calls: Calls,
   ) {}
 
-  assign(assignment: Assignment): Promise<boolean> {
+  assign(assignment: Assignment): Promise<OfferAnswer> {
     const { nodeId, connectionId } = this;
-    return this.calls.ask<boolean>(nodeId, 'agent:assign', { connectionId, assignment }).catch(() => false);
+    return this.calls
+      .ask<OfferAnswer>(nodeId, 'agent:assign', { connectionId, assignment })
+      .catch((): OfferAnswer => 'refused');
+  }
+
+  /** For its home, which counts. */
+  holds(frame: string, isHeld: boolean): void {
+    this.calls.tell(this.nodeId, 'agent:held', { connectionId: this.connectionId, frame, isHeld });
   }
 
   abort(abort: TurnAbort): void {

@@ -8,12 +8,14 @@ import type { Sessions } from '../session/sessions.js';
 import type { Calls } from './calls.js';
 import type { Followings } from './followings.js';
 import type { Ownership } from './ownership.js';
+import type { Peers } from './peers.js';
 import { notHere, type Routes } from './routes.js';
 
 export interface RoutedDeskNeeds {
   /** The desk over the chats that this node owns. */
   readonly local: ChatDesk;
   readonly calls: Calls;
+  readonly peers: Peers;
   readonly routes: Routes;
   readonly ownership: Ownership;
   readonly followings: Followings;
@@ -47,7 +49,7 @@ type Inside = Pick<Named, 'messageId' | 'stackId'>;
  * is confirmed is safe: another node would go on from there.
  */
 export function createRoutedDesk(needs: RoutedDeskNeeds): ChatDesk {
-  const { local, calls, routes, ownership, followings, sessions, leases, store, ids, whenSafe } = needs;
+  const { local, calls, peers, routes, ownership, followings, sessions, leases, store, ids, whenSafe } = needs;
 
   // For others ----------------------------------------------------------------------------------------------------------
 
@@ -116,6 +118,12 @@ export function createRoutedDesk(needs: RoutedDeskNeeds): ChatDesk {
     return (await store.chatsOfStack(stackId))[0] ?? locate({ stackId });
   }
 
+  /** Each node holds its connections against what is revoked, and is told of it. */
+  async function revokedEverywhere({ connections }: { connections: number }): Promise<Result<'admin:revoke'>> {
+    const elsewhere = await peers.ask<number>('revoked', {});
+    return { connections: elsewhere.reduce((sum, { answer }) => sum + answer, connections) };
+  }
+
   const isCreating = (name: DeskCommand, args: unknown): boolean =>
     name === 'chat:create' || (name === 'turn:start' && (args as Args<'turn:start'>).createChat === true);
 
@@ -125,6 +133,8 @@ export function createRoutedDesk(needs: RoutedDeskNeeds): ChatDesk {
       const args = name === 'chat:create' && named.chatId === undefined ? { ...given, chatId: ids.id() } : given;
       const chatId = named === given ? await chatNamed(args as Named) : null;
       const here = (): Promise<Result<N>> => safely(local.run(name, identity, args, sent));
+      if (name === 'admin:revoke')
+        return (await revokedEverywhere((await here()) as Result<'admin:revoke'>)) as Result<N>;
       if (chatId === null) return here();
       return routes.run({
         chatId,

@@ -5,9 +5,10 @@
  *
  * - Messages of one node to another arrive in the order in which they were sent, each at most once.
  * - What does not arrive is told: {@link Bus.onGap} comes before the next message from that node, and within seconds where
- *   there is none. A connection that breaks loses nothing; what may lose messages is a service that loses its data, or that is
- *   away while more is sent to a receiver than a sender keeps (16 Mi characters), and a receiver that reads too slowly.
- * - A receiver that is not there (yet) gets what was sent to it in its last minute of absence.
+ *   there is none. A connection that breaks loses nothing. Messages are lost by a service that loses its data, by more than
+ *   16 Mi characters to one receiver that the service has not taken yet (it is away, or slower), and by a receiver that reads
+ *   too slowly.
+ * - A receiver that is not there yet gets what was sent to it in the minute before.
  *
  * No listener throws.
  */

@@ -26,6 +26,8 @@ export interface ChatLog {
    * first append.
    */
   goOn(events: readonly LoggedEvent[]): void;
+  /** Goes on under an epoch of its own (LIF-4): nothing before is given any more. */
+  beginEpoch(): void;
   /** The events after a position, null where they are not all kept or the epoch is another one. */
   after(position: Position): readonly LoggedEvent[] | null;
   /** Drops what is kept; epoch and offset go on. */

@@ -5,11 +5,14 @@ import type { Holder } from './frame.js';
 import type { FrameRun, ListedAssistant, Place, Wish } from './host.js';
 import type { Identity } from './identity.js';
 
+/** What comes of offering a frame: the agent takes it, or does not; or it was not asked, since it has no room after all (LIF-4). */
+export type OfferAnswer = 'taken' | 'refused' | 'full';
+
 /** A socket on which an agent speaks. Calls never throw. */
 export interface AgentConnection {
   readonly identity: Identity;
-  /** Resolves with whether the agent took the frame; false after 5 s without a word. */
-  assign(assignment: Assignment): Promise<boolean>;
+  /** Offers the frame; `refused` after 5 s without a word. */
+  assign(assignment: Assignment): Promise<OfferAnswer>;
   abort(abort: TurnAbort): void;
   /** Says why, and closes. */
   goaway(code: GoawayCode): void;
@@ -27,6 +30,10 @@ export class HeldFrame {
   run: FrameRun | null = null;
 }
 
+/** How nodes call a frame among themselves. */
+const frameName = (requestId: string, stackId: string): string => `${requestId} ${stackId}`;
+const isOfTurn = (name: string, requestId: string): boolean => name.startsWith(`${requestId} `);
+
 /** An agent by its name, over all its connections. */
 export class AttachedAgent {
   /** Null while it is away and may come back (AGT-4). */
@@ -34,8 +41,10 @@ export class AttachedAgent {
   offer: Offer;
   readonly held = new Set<HeldFrame>();
   graceTimer: Timer | null = null;
-  /** Places that it has taken for chats of other nodes, by node (LIF-4). */
-  readonly elsewhere = new Map<string, number>();
+  /** Frames that it holds in chats of other nodes, by node: its home keeps count (LIF-4). */
+  readonly elsewhere = new Map<string, Set<string>>();
+  /** Places that are taken wherever, as its home has told; null at home. */
+  told: number | null = null;
   /** Whether it stayed away for too long: it takes nothing any more. */
   isLost = false;
 
@@ -49,14 +58,19 @@ export class AttachedAgent {
   }
 
   /** A call within a turn that it runs already always finds room: its caller waits for it and frees none. */
-  hasRoomFor({ requestId, isCall }: Wish): boolean {
-    const hasRoom = this.load < this.offer.concurrency;
-    return hasRoom || (isCall && this.runs().some((run) => run.requestId === requestId));
+  hasRoomFor({ requestId, isCall }: Pick<Wish, 'requestId' | 'isCall'>): boolean {
+    return this.load < this.offer.concurrency || (isCall && this.#worksIn(requestId));
   }
 
   /** Places that are taken, wherever. */
   get load(): number {
-    return [...this.elsewhere.values()].reduce((sum, held) => sum + held, this.held.size);
+    const known = [...this.elsewhere.values()].reduce((sum, { size }) => sum + size, this.held.size);
+    return Math.max(known, this.told ?? 0);
+  }
+
+  #worksIn(requestId: string): boolean {
+    const named = [...this.elsewhere.values()].flatMap((frames) => [...frames]);
+    return this.runs().some((run) => run.requestId === requestId) || named.some((name) => isOfTurn(name, requestId));
   }
 
   serves({ assistantId, tenantId, avoid }: Wish): boolean {
@@ -79,7 +93,8 @@ export class AgentDirectory {
   readonly #agents = new Map<string, AttachedAgent>();
   readonly #byConnection = new Map<AgentConnection, AttachedAgent>();
   readonly #listeners = new Set<() => void>();
-  #onHeld: (key: string, held: number) => void = () => undefined;
+  #onLoad: (agent: AttachedAgent) => void = () => undefined;
+  #onHeld: (agent: AttachedAgent, frame: string, isHeld: boolean) => void = () => undefined;
 
   constructor(
     private readonly clock: Clock,
@@ -91,23 +106,54 @@ export class AgentDirectory {
     this.#listeners.add(listener);
   }
 
-  /** Calls back whenever an agent has another number of places taken here. */
-  onHeld(listener: (key: string, held: number) => void): void {
+  /** Calls back whenever an agent has another number of places taken, as far as this node knows. */
+  onLoad(listener: (agent: AttachedAgent) => void): void {
+    this.#onLoad = listener;
+  }
+
+  /** Calls back whenever an agent holds a frame here that its home may not know of, and when it holds one no more. */
+  onHeld(listener: (agent: AttachedAgent, frame: string, isHeld: boolean) => void): void {
     this.#onHeld = listener;
   }
 
-  /** So many of the agent's places are taken by chats of another node. */
-  heldElsewhere(nodeId: string, key: string, held: number): void {
-    const agent = this.#agents.get(key);
-    if (!agent) return;
+  /** At the agent's home: takes one of its places for a frame of another node. @returns whether there is one */
+  grant(agent: AttachedAgent, nodeId: string, { turn: { requestId }, stackId, stackParentId }: Assignment): boolean {
+    if (!agent.hasRoomFor({ requestId, isCall: stackParentId !== null })) return false;
+    this.heldElsewhere(agent, nodeId, frameName(requestId, stackId), true);
+    return true;
+  }
+
+  /** At the agent's home: another node says what the agent holds there. */
+  heldElsewhere(agent: AttachedAgent, nodeId: string, frame: string, isHeld: boolean): void {
+    const held = agent.elsewhere.get(nodeId) ?? new Set();
     agent.elsewhere.set(nodeId, held);
+    if (isHeld) held.add(frame);
+    else held.delete(frame);
+    this.#loaded(agent);
+  }
+
+  /** This node is the agent's home from now on, and other nodes say what it holds there: until then its load is no less. */
+  recount(agent: AttachedAgent): void {
+    agent.told = agent.load;
+    agent.elsewhere.clear();
+  }
+
+  /** All other nodes have said so. */
+  counted(agent: AttachedAgent): void {
+    agent.told = null;
+    this.#loaded(agent);
+  }
+
+  /** The agent's home, another node, has told how many places are taken. */
+  told(agent: AttachedAgent, load: number): void {
+    agent.told = load;
+    agent.elsewhere.clear();
     this.#changed();
   }
 
   /** The node is gone, and its chats with it. */
   nodeGone(nodeId: string): void {
-    for (const agent of this.#agents.values()) agent.elsewhere.delete(nodeId);
-    this.#changed();
+    for (const agent of this.#agents.values()) if (agent.elsewhere.delete(nodeId)) this.#loaded(agent);
   }
 
   /**
@@ -130,6 +176,7 @@ export class AgentDirectory {
     agent.graceTimer?.cancel();
     agent.graceTimer = null;
     this.#byConnection.set(connection, agent);
+    if (before !== agent) for (const run of agent.runs()) this.#onHeld(agent, nameOf(run), true);
     if (older && older !== connection) {
       this.#byConnection.delete(older);
       older.goaway('replaced');
@@ -186,6 +233,7 @@ export class AgentDirectory {
       holder: this.#holder(agent, held),
       begin: (run) => {
         this.#begin(agent, held, run);
+        this.#onHeld(agent, nameOf(run), true);
         if (agent.isLost) run.lose();
       },
     };
@@ -220,7 +268,7 @@ export class AgentDirectory {
   #take(agent: AttachedAgent): HeldFrame {
     const held = new HeldFrame();
     agent.held.add(held);
-    this.#onHeld(agent.key, agent.held.size);
+    this.#onLoad(agent);
     return held;
   }
 
@@ -246,18 +294,27 @@ export class AgentDirectory {
 
   #giveBack(agent: AttachedAgent, held: HeldFrame): void {
     if (!agent.held.delete(held)) return;
-    this.#onHeld(agent.key, agent.held.size);
-    this.#changed();
+    if (held.run) this.#onHeld(agent, nameOf(held.run), false);
+    this.#loaded(agent);
   }
 
   async #offer(agent: AttachedAgent, held: HeldFrame, run: FrameRun): Promise<void> {
     const connection = agent.connection;
-    const taken = connection !== null && (await connection.assign(run.assignment));
-    if (taken || !agent.held.has(held)) return;
+    const answer = connection === null ? 'refused' : await connection.assign(run.assignment);
+    if (answer === 'taken' || !agent.held.has(held)) return;
     // It has pushed without a word, or came back and heard of the frame by attaching: it took it.
     if (run.frame.lastSeq > 0 || (agent.connection !== null && agent.connection !== connection)) return;
+    if (answer === 'full') return this.#takeBack(agent, held, run);
     this.#giveBack(agent, held);
     run.refuse(connection);
+  }
+
+  /** The agent has never heard of the frame, which waits until its home tells of room, or another agent has some. */
+  #takeBack(agent: AttachedAgent, held: HeldFrame, run: FrameRun): void {
+    agent.told = Math.max(agent.told ?? 0, agent.offer.concurrency);
+    held.run = null;
+    this.#giveBack(agent, held);
+    run.refuse(null);
   }
 
   #lose(agent: AttachedAgent): void {
@@ -268,7 +325,14 @@ export class AgentDirectory {
     this.#changed();
   }
 
+  #loaded(agent: AttachedAgent): void {
+    this.#onLoad(agent);
+    this.#changed();
+  }
+
   #changed(): void {
     for (const listener of this.#listeners) listener();
   }
 }
+
+const nameOf = ({ requestId, frame }: FrameRun): string => frameName(requestId, frame.stackId);

@@ -197,10 +197,23 @@ export class ChatSession implements Source {
     this.env.pump.flush();
   }
 
+  /**
+   * LIF-4: what comes now is seen here before other nodes could know of it, so that one that takes over may give the next
+   * offsets to something else. They are therefore those of another epoch, and whoever follows is told so (SUB-4).
+   */
+  beginEpoch(): void {
+    this.#appends.flushAppends();
+    this.#outgoing = [];
+    this.log.beginEpoch();
+    this.emit({ type: 'chat.updated', chat: this.chat });
+  }
+
   take(): Delivery {
     const events = this.#outgoing;
     this.#outgoing = [];
     return () => {
+      // Of an epoch that was given up meanwhile nobody hears more: its next offsets may be another node's.
+      if (events[0]?.epoch !== this.log.position.epoch) return;
       for (const batch of batches(this.chatId, events)) {
         for (const subscriber of this.#subscribers) subscriber.deliver(batch);
       }

@@ -29,14 +29,24 @@ export class Revocations {
   readonly #guests = new Set<Guest>();
 
   private constructor(
-    private readonly store: Pick<Store, 'saveRevocation'>,
+    private readonly store: Pick<Store, 'saveRevocation' | 'listRevocations'>,
     private readonly clock: Clock,
   ) {}
 
   static async load(store: Pick<Store, 'saveRevocation' | 'listRevocations'>, clock: Clock): Promise<Revocations> {
     const revocations = new Revocations(store, clock);
-    for (const revocation of await store.listRevocations()) revocations.#note(revocation);
+    await revocations.reload();
     return revocations;
+  }
+
+  /**
+   * Learns what was revoked elsewhere (LIF-4), and ends those whom it concerns.
+   * @returns how many connections of this process it ends
+   * @throws {ChatError} `storage_unavailable`
+   */
+  async reload(): Promise<number> {
+    for (const revocation of await this.store.listRevocations()) this.#note(revocation);
+    return this.#end((guest) => this.covers(guest.identity));
   }
 
   /** Whether the identity is of a token that was revoked. One that needs no token cannot be. */
@@ -69,7 +79,11 @@ export class Revocations {
     const revocation = { tenantId, ...target, revokedBy, revokedAt: isoNow(this.clock) };
     await this.store.saveRevocation(revocation);
     this.#note(revocation);
-    const ended = [...this.#guests].filter(({ identity }) => isMeant(identity, revocation));
+    return this.#end(({ identity }) => isMeant(identity, revocation));
+  }
+
+  #end(isRevoked: (guest: Guest) => boolean): number {
+    const ended = [...this.#guests].filter(isRevoked);
     for (const guest of ended) {
       this.#guests.delete(guest);
       guest.revoked();

@@ -9,7 +9,7 @@ import {
   type GoawayCode,
   type TurnAbort,
 } from '../../protocol/index.js';
-import type { AgentConnection } from '../session/agent-directory.js';
+import type { AgentConnection, OfferAnswer } from '../session/agent-directory.js';
 import type { Identity } from '../session/identity.js';
 import { Mutex } from '../session/mutex.js';
 import type { Provenance } from './caller.js';
@@ -80,13 +80,13 @@ export class AgentSocket implements AgentConnection {
     return this.#standing.identity;
   }
 
-  async assign(assignment: Assignment): Promise<boolean> {
+  async assign(assignment: Assignment): Promise<OfferAnswer> {
     try {
       const answer = (await this.socket.timeout(ASSIGN_ACK_MS).emitWithAck('turn:assigned', assignment)) as
         Partial<Ack<unknown>> | undefined;
-      return answer?.ok === true;
+      return answer?.ok === true ? 'taken' : 'refused';
     } catch {
-      return false; // no word in time
+      return 'refused'; // no word in time
     }
   }
 

@@ -19,7 +19,7 @@ export interface RateLimits {
   readonly attemptsPerSecond: number;
 }
 
-/** How much callers may ask of this process. Each refusal is `rate_limited` with the limit and `retryAfterMs`. */
+/** How much callers may ask of this process, or of all nodes. Each refusal is `rate_limited` with the limit and `retryAfterMs`. */
 export interface RateLimit {
   /** One command of a user, over all their connections and requests. @throws {ChatError} `rate_limited`, at most a second away */
   command(user: Counted): Promise<void>;
@@ -37,15 +37,27 @@ export interface RateLimit {
   failed(address: string): void;
 }
 
+/** Makes counters: for this process alone, or for all nodes together (LIF-4). `duration`: seconds until what was counted is forgotten. */
+export type Counters = (bounds: {
+  readonly name: string;
+  readonly points: number;
+  readonly duration: number;
+}) => RateLimiterAbstract;
+
+/** Counters in memory. */
+const IN_MEMORY: Counters = ({ points, duration }) => new RateLimiterMemory({ points, duration });
+
 /**
- * Counters of `rate-limiter-flexible`, in memory and forgotten after ten seconds; on several nodes each node counts for
- * itself. A user has so many each second, always; beyond them a reserve, filled every ten seconds, so that no second has
+ * Counters of `rate-limiter-flexible`, forgotten after ten seconds. A user has so many each second, always; beyond them a reserve, filled every ten seconds, so that no second has
  * more than ten times as many.
  */
-export function createRateLimit({ commandsPerSecond, bytesPerSecond, attemptsPerSecond }: RateLimits): RateLimit {
-  const commands = bursty(commandsPerSecond);
-  const bytes = bursty(bytesPerSecond);
-  const attempts = new RateLimiterMemory({ points: attemptsPerSecond * BURST, duration: BURST });
+export function createRateLimit(
+  { commandsPerSecond, bytesPerSecond, attemptsPerSecond }: RateLimits,
+  counters: Counters = IN_MEMORY,
+): RateLimit {
+  const commands = bursty(counters, 'commands', commandsPerSecond);
+  const bytes = bursty(counters, 'bytes', bytesPerSecond);
+  const attempts = counters({ name: 'attempts', points: attemptsPerSecond * BURST, duration: BURST });
   const command = (user: Counted): Promise<void> =>
     consume(commands, userKey(user), 1, { limit: 'rateLimitPerSecond', max: commandsPerSecond });
   const sent = (user: Counted, count: number): Promise<void> =>
@@ -62,14 +74,14 @@ export function createRateLimit({ commandsPerSecond, bytesPerSecond, attemptsPer
       if (tried !== null && tried.consumedPoints >= attempts.points)
         throw refusalOf(tried, { limit: 'rateLimitPerAddress', max: attemptsPerSecond });
     },
-    // What is counted is in memory: there is nothing to wait for.
-    failed: (address) => void attempts.penalty(address, 1),
+    // There is nothing that waits for it; where it cannot be counted, somebody has one try more.
+    failed: (address) => void attempts.penalty(address, 1).catch(() => undefined),
   };
 }
 
-function bursty(perSecond: number): BurstyRateLimiter {
-  const steady = new RateLimiterMemory({ points: perSecond, duration: 1 });
-  const reserve = new RateLimiterMemory({ points: perSecond * (BURST - 1), duration: BURST });
+function bursty(counters: Counters, name: string, perSecond: number): BurstyRateLimiter {
+  const steady = counters({ name, points: perSecond, duration: 1 });
+  const reserve = counters({ name: `${name}-reserve`, points: perSecond * (BURST - 1), duration: BURST });
   return new BurstyRateLimiter(steady, reserve);
 }
 

@@ -1,6 +1,7 @@
-import { splitHalf, wellFormed, type ArgsInput, type ChatCommands, type Message } from '../../protocol/index.js';
+import type { ArgsInput, ChatCommands, Message } from '../../protocol/index.js';
 import { orIfAbsent } from '../absent.js';
 import { chatIdOf } from '../chat-id.js';
+import { titleOf } from '../chat-title.js';
 import { Serial } from '../serial.js';
 import { writtenName } from './agent-name.js';
 import { KeptTranscripts } from './kept-transcripts.js';
@@ -27,7 +28,6 @@ export interface Session {
   readonly sessionId: string;
 }
 
-const TITLE_LENGTH = 500;
 const KEPT_MESSAGES = 200_000;
 
 /** One chat for each user and session. What is asked of a session is done in the order of asking. */
@@ -93,8 +93,5 @@ export class SessionChats {
     return (await this.options.chatId?.(userId, sessionId)) ?? chatIdOf('agent-squad', userId, sessionId);
   }
 }
-
-/** Cut between characters, not within one. */
-const titleOf = (sessionId: string): string => splitHalf(wellFormed(sessionId).slice(0, TITLE_LENGTH)).head;
 
 const keyOf = ({ userId, sessionId }: Session): string => JSON.stringify([userId, sessionId]);

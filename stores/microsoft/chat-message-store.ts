@@ -2,7 +2,7 @@ import type { Json } from '../../protocol/index.js';
 import { Turnstile } from '../turnstile.js';
 import { mayBegin, readMessage, textOf, type ChatMessage } from './chat-message.js';
 import { ArgumentException, ArgumentNullException } from './exceptions.js';
-import { chatOfKey, MessageChat, type MessageChatOptions } from './message-chat.js';
+import { MessageChat, type MessageChatOptions } from './message-chat.js';
 import { standingsOf, type ChatReducer } from './reduction.js';
 import { surplus } from './window.js';
 
@@ -139,7 +139,7 @@ export class ChatMessageStore {
 
   async #inOrder<T>(work: (chat: MessageChat) => Promise<T>): Promise<T> {
     return this.#turns.run(async () => {
-      this.#chat ??= new MessageChat(await chatOfKey(this.#key ?? ''), this.#options);
+      this.#chat ??= await MessageChat.ofKey(this.#key ?? '', this.#options);
       return work(this.#chat);
     });
   }

@@ -1,6 +1,7 @@
 import { ChatError, id, type ChatCommands, type JsonObject, type Message } from '../../protocol/index.js';
 import { orIfAbsent } from '../absent.js';
 import { chatIdOf } from '../chat-id.js';
+import { titleOf } from '../chat-title.js';
 import { deleteMessages } from '../deletion.js';
 import { openChat } from '../open-chat.js';
 import { allMessages, newestMessages } from '../pages.js';
@@ -37,10 +38,6 @@ export interface Listed {
   readonly isOwn: boolean;
 }
 
-/** The chat that a key stands for: the one of that id where it may be one, so that others find it too. */
-export const chatOfKey = (key: string): Promise<string> | string =>
-  id.safeParse(key).success ? key : chatIdOf('microsoft', key);
-
 /** The messages of one chat as a list of the framework's. */
 export class MessageChat {
   readonly #chats: ChatCommands;
@@ -48,8 +45,18 @@ export class MessageChat {
   readonly #newId: () => string;
   #isThere = false;
 
-  constructor(
+  /**
+   * The chat that a key stands for: the one of that id where it may be one, else one that has the key as its title, so that
+   * others find it too.
+   */
+  static async ofKey(key: string, options: MessageChatOptions): Promise<MessageChat> {
+    if (id.safeParse(key).success) return new MessageChat(key, null, options);
+    return new MessageChat(await chatIdOf('microsoft', key), titleOf(key), options);
+  }
+
+  private constructor(
     readonly chatId: string,
+    private readonly title: string | null,
     { chats, assistantId = 'agent-framework', newId = () => crypto.randomUUID() }: MessageChatOptions,
   ) {
     this.#chats = chats;
@@ -158,8 +165,8 @@ export class MessageChat {
   }
 
   async #save(drafts: ReturnType<typeof draftOf>[]): Promise<Message[]> {
-    const { chatId } = this;
-    if (!this.#isThere) await openChat(this.#chats, { chatId, assistantId: this.#assistantId });
+    const { chatId, title } = this;
+    if (!this.#isThere) await openChat(this.#chats, { chatId, title, assistantId: this.#assistantId });
     this.#isThere = true;
     return (await this.#chats.call('message:save', { chatId, messages: drafts })).messages;
   }

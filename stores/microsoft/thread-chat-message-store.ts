@@ -3,7 +3,7 @@ import { canonicalJson, ChatError, type Json } from '../../protocol/index.js';
 import { Turnstile } from '../turnstile.js';
 import { mayBegin, readMessage, type ChatMessage } from './chat-message.js';
 import { IndexError, ValueError } from './exceptions.js';
-import { chatOfKey, MessageChat, type Listed, type MessageChatOptions } from './message-chat.js';
+import { MessageChat, type Listed, type MessageChatOptions } from './message-chat.js';
 import { isOwn } from './stored-message.js';
 import { surplus } from './window.js';
 
@@ -194,7 +194,7 @@ export class ThreadChatMessageStore {
 
   async #inOrder<T>(work: (chat: MessageChat) => Promise<T>): Promise<T> {
     return this.#turns.run(async () => {
-      this.#chat ??= new MessageChat(await chatOfKey(this.key), this.#options);
+      this.#chat ??= await MessageChat.ofKey(this.key, this.#options);
       await this.#begin(this.#chat);
       return work(this.#chat);
     });

@@ -1,6 +1,7 @@
 import type { Client } from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openPrismaStore } from '../../server/adapters/prisma/open.js';
+import type { ClaimKind } from '../../server/adapters/prisma/postgresql/claim.js';
 import { systemIds } from '../../server/id-source.js';
 import type { Store } from '../../server/ports/store.js';
 import { connection, postgresDatabase, type PostgresDatabase } from '../harness/postgres-database.js';
@@ -29,7 +30,7 @@ describeOnPostgres('a PostgreSQL database for one server alone', () => {
     await database.remove();
   });
 
-  const open = (isAlone = true) => openPrismaStore({ url: database.url, clock, ids: systemIds, isAlone });
+  const open = (claim: ClaimKind = 'alone') => openPrismaStore({ url: database.url, clock, ids: systemIds, claim });
   const write = () => store.createChat(aChat());
   const isWriting = () =>
     write().then(
@@ -65,9 +66,18 @@ describeOnPostgres('a PostgreSQL database for one server alone', () => {
   });
 
   it('leaves alone who does not ask for it', async () => {
-    const shared = await open(false);
-    await shared.createChat(aChat());
-    await shared.close();
+    const other = await openPrismaStore({ url: database.url, clock, ids: systemIds });
+    await other.createChat(aChat());
+    await other.close();
+  });
+
+  it('LIF-4: nodes hold it together, and with nobody who would be alone', async () => {
+    await expect(open('among nodes')).rejects.toMatchObject({ code: 'conflict' });
+    await store.close();
+    store = await open('among nodes');
+    const second = await open('among nodes');
+    await expect(open()).rejects.toMatchObject({ code: 'conflict' });
+    await second.close();
   });
 
   it('is had again after its connection broke, and nobody can take it meanwhile', async () => {
@@ -101,7 +111,8 @@ describeOnPostgres('a PostgreSQL database for one server alone', () => {
     await store.close();
     clock.advance(RETRY_MS);
     await other.release();
-    store = await open();
+    // The database frees it a moment after its holder has gone.
+    store = await until(() => open().catch(() => null), 'the claim');
     await write();
   });
 });

@@ -117,8 +117,8 @@ describe.each(HOSTS)('ChatMessageStore (.NET), %s', (host) => {
     await store.addMessages(RICH.slice(0, 2));
     const messages = await store.getMessages();
     expect(messages.map(({ role }) => role)).toEqual(['user', 'system', 'user', 'assistant']);
-    expect(messages[0]).toEqual(user('hi', { messageId: `turnstream:${view.messages[0]!.messageId}` }));
     await until(() => view.messages.length === 4, 'the messages of the store');
+    expect(messages[0]).toEqual(user('hi', { messageId: `turnstream:${view.messages[0]!.messageId}` }));
     // What came from the history and is given back is not added again.
     await store.addMessages(messages);
     expect(await store.getMessages()).toEqual([...messages, messages[3]]);

@@ -19,7 +19,10 @@ describe.each(HOSTS)('ThreadChatMessageStore (Python), %s', (host) => {
     const store = new ThreadChatMessageStore({ chats, threadId: 't', maxMessages: 5 });
     expect([store.key, store.maxMessages]).toEqual(['chat_messages:t', 5]);
     expect(new ThreadChatMessageStore({ chats }).threadId).toMatch(/^thread_[0-9a-f-]{36}$/);
-    expect(new ThreadChatMessageStore({ chats, threadId: 't', keyPrefix: 'mine' }).key).toBe('mine:t');
+    const named = new ThreadChatMessageStore({ chats, threadId: 't', keyPrefix: 'mine' });
+    expect(named.key).toBe('mine:t');
+    await named.append(user('hi'));
+    expect((await chats.call('chat:list', {})).data.map(({ title }) => title)).toEqual(['mine:t']);
     expect(() => new ThreadChatMessageStore({ chats: undefined as never })).toThrow(ValueError);
     expect(() => new ThreadChatMessageStore({ chats, maxMessages: 0 })).toThrow(ValueError);
     expect(() => new ThreadChatMessageStore({ chats, maxMessages: 0 })).toThrow(/^This is no thread: /);

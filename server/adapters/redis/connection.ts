@@ -35,7 +35,7 @@ const createClientOf = <S extends RedisScripts>(options: RedisOptions, name: str
     socket: { connectTimeout: (options.silenceMs ?? DEFAULT_SILENCE_MS) / 2, reconnectStrategy: false },
   });
 
-export type RedisClient<S extends RedisScripts> = ReturnType<typeof createClientOf<S>>;
+type RedisClient<S extends RedisScripts> = ReturnType<typeof createClientOf<S>>;
 
 /** Gives a command. @throws {ChatError} `storage_unavailable` */
 export type Ask<S extends RedisScripts> = <T>(command: (client: RedisClient<S>) => Promise<T>) => Promise<T>;

@@ -1,14 +1,14 @@
 import { describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../../server/clock.js';
-import { AgentDirectory, type AgentConnection } from '../../../server/session/agent-directory.js';
+import { AgentDirectory, type AgentConnection, type OfferAnswer } from '../../../server/session/agent-directory.js';
 import { Deferred } from '../../../server/session/deferred.js';
 import { Frame } from '../../../server/session/frame.js';
 import type { FrameRun, Wish } from '../../../server/session/host.js';
 
 const OFFER = { agentId: 'worker', assistants: [{ assistantId: 'bot' }], concurrency: 10 };
 
-function connection(): AgentConnection & { readonly answer: Deferred<boolean> } {
-  const answer = new Deferred<boolean>();
+function connection(): AgentConnection & { readonly answer: Deferred<OfferAnswer> } {
+  const answer = new Deferred<OfferAnswer>();
   const identity = {
     userId: 'u',
     teamId: null,
@@ -51,7 +51,7 @@ describe('AGT-5: who is offered a frame', () => {
     const { directory, first } = scene();
     const { run, refuse } = frameRun();
     directory.place(wish())?.begin(run);
-    first.answer.resolve(false);
+    first.answer.resolve('refused');
     await vi.waitFor(() => expect(refuse).toHaveBeenCalledWith(first));
     expect(directory.serves(wish([first]))).toBe(false);
     expect(directory.place(wish([first]))).toBeUndefined();
@@ -74,7 +74,7 @@ describe('AGT-5: who is offered a frame', () => {
     const { run, refuse } = frameRun();
     directory.place(wish())?.begin(run);
     directory.disconnected(first);
-    first.answer.resolve(false);
+    first.answer.resolve('refused');
     await vi.waitFor(() => expect(refuse).toHaveBeenCalledWith(first));
     directory.attach(connection(), OFFER);
     expect(directory.place(wish([first]))).toBeDefined();
@@ -86,7 +86,7 @@ describe('AGT-5: who is offered a frame', () => {
     directory.place(wish())?.begin(run);
     directory.disconnected(first);
     expect(directory.attach(connection(), OFFER).runs()).toEqual([run]);
-    first.answer.resolve(false);
+    first.answer.resolve('refused');
     await first.answer.promise;
     await Promise.resolve();
     expect(refuse).not.toHaveBeenCalled();

@@ -110,7 +110,7 @@ export class PostgresSide implements Side {
 
 async function claimed(url: string, clock: Clock): Promise<DatabaseClaim> {
   try {
-    return await DatabaseClaim.take(url, clock);
+    return await DatabaseClaim.take(url, clock, 'alone');
   } catch (error) {
     throw error instanceof ChatError ? new Error('a server uses it; stop it first') : error;
   }

@@ -7,9 +7,12 @@ const CLAIM_LOCK = 7_401_902_531;
 /** Milliseconds between two tries to have it again after the connection broke. */
 const RETRY_MS = 500;
 
+/** `alone`: no other server may use the database; `among nodes`: none but those that share it by way of Redis. */
+export type ClaimKind = 'alone' | 'among nodes';
+
 /**
- * A database for one server alone, as a data directory is: without Redis two servers would both number a chat's messages.
- * The lock lives with a connection. When that breaks (the database restarts) nothing is written until it is had again.
+ * A database for one server alone, as a data directory is: without Redis two servers would both number a chat's messages. Nodes
+ * that share it hold it together. The lock lives with a connection. When that breaks (the database restarts) nothing is written until it is had again.
  */
 export class DatabaseClaim {
   #client: pg.Client | null = null;
@@ -18,11 +21,12 @@ export class DatabaseClaim {
   private constructor(
     private readonly url: string,
     private readonly clock: Clock,
+    private readonly kind: ClaimKind,
   ) {}
 
   /** @throws {ChatError} `conflict` where another server has it; what the driver throws where the database does not answer */
-  static async take(url: string, clock: Clock): Promise<DatabaseClaim> {
-    const claim = new DatabaseClaim(url, clock);
+  static async take(url: string, clock: Clock, kind: ClaimKind): Promise<DatabaseClaim> {
+    const claim = new DatabaseClaim(url, clock, kind);
     if (!(await claim.#take())) throw new ChatError('conflict', TAKEN);
     return claim;
   }
@@ -46,7 +50,8 @@ export class DatabaseClaim {
     // What breaks it is told by its end.
     client.on('error', () => {});
     await client.connect();
-    const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [CLAIM_LOCK]);
+    const lock = this.kind === 'alone' ? 'pg_try_advisory_lock' : 'pg_try_advisory_lock_shared';
+    const { rows } = await client.query<{ taken: boolean }>(`SELECT ${lock}($1) AS taken`, [CLAIM_LOCK]);
     if (!rows[0]?.taken) {
       await client.end();
       return false;
@@ -65,4 +70,4 @@ export class DatabaseClaim {
   }
 }
 
-const TAKEN = 'another server uses it; REDIS_URL lets several share it';
+const TAKEN = 'another server uses it; with the same REDIS_URL several share it';
