@@ -106,6 +106,13 @@ module.exports = {
       '^protocol/',
       computing,
     ]),
+    only('server-cluster', 'Between nodes stand desks and sessions; no technology.', '^server/cluster/', [
+      '^server/cluster/',
+      '^server/session/',
+      '^server/ports/',
+      foundation,
+      '^protocol/',
+    ]),
     {
       name: 'server-wire',
       comment: 'Sockets and HTTP know the session, never an adapter.',

@@ -45,7 +45,7 @@ describe.skipIf(!COMPOSE)('docker-compose.yml', () => {
   test('with one it is whole, and its settings are ones that a server takes', () => {
     const { status, stdout, stderr } = compose({ ...JWT_ENV, POSTGRES_PASSWORD: 's3' });
     expect([status, stderr]).toEqual([0, '']);
-    const environment = /\n {2}turnstream:\n(?:.*\n)*? {4}environment:\n((?: {6}.*\n)+)/.exec(stdout)?.[1] ?? '';
+    const environment = /\n {2}node-1:\n(?:.*\n)*? {4}environment:\n((?: {6}.*\n)+)/.exec(stdout)?.[1] ?? '';
     const settings = Object.fromEntries(
       [...environment.matchAll(/^ {6}(\w+): (.*)$/gm)].map(([, name = '', value = '']) => [
         name,
@@ -56,6 +56,7 @@ describe.skipIf(!COMPOSE)('docker-compose.yml', () => {
       authMode: 'jwt',
       authJwtSecret: JWT_ENV.AUTH_JWT_SECRET,
       databaseUrl: 'postgresql://turnstream:s3@postgres:5432/turnstream',
+      redisUrl: 'redis://redis:6379',
       trustProxy: ['uniquelocal'],
     });
   });
