@@ -1,7 +1,6 @@
 import { createTurnstream, failRunning } from '../app.js';
 import { readConfig } from '../config.js';
 import { createLog } from '../log.js';
-import { Deferred } from '../session/deferred.js';
 import { onTold } from './told.js';
 
 /** Serves until it is told to stop, also while it starts. A first signal drains (LIF-1), a second one ends at once. */
@@ -18,12 +17,13 @@ export async function serve(): Promise<number> {
   const told = untilTold();
   let { port } = config;
   for (;;) {
-    const lost = new Deferred<'lost'>();
-    const turnstream = await createTurnstream({ config: { ...config, port }, log, onLost: () => lost.resolve('lost') });
+    let onLost = (): void => undefined;
+    const lost = new Promise<'lost'>((resolve) => (onLost = () => resolve('lost')));
+    const turnstream = await createTurnstream({ config: { ...config, port }, log, onLost: () => onLost() });
     ({ port } = turnstream);
     console.log(`Turnstream listening on ${turnstream.url}`);
     // One that others have given up (LIF-4) joins them again, as another node.
-    if ((await Promise.race([told, lost.promise])) === 'lost') continue;
+    if ((await Promise.race([told, lost])) === 'lost') continue;
     await turnstream.drain();
     return 0;
   }

@@ -28,7 +28,14 @@ export class Calls {
     private readonly bus: Bus,
     private readonly log: Log,
   ) {
-    bus.onMessage((from, message) => this.#take(from, message));
+    bus.onMessage((from, message) => {
+      try {
+        this.#take(from, message);
+      } catch (error) {
+        // One that cannot be read must not cost those behind it.
+        log.error({ err: error, from }, 'a message of another node failed');
+      }
+    });
     bus.onGap((from) => this.fail(from));
   }
 

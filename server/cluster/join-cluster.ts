@@ -4,7 +4,9 @@ import type { Leases } from '../ports/leases.js';
 import type { AgentDirectory } from '../session/agent-directory.js';
 import type { AgentDesk } from '../session/desk/agent-desk.js';
 import type { ChatDesk } from '../session/desk/chat-desk.js';
+import type { ChatSession } from '../session/chat-session.js';
 import type { Environment } from '../session/environment.js';
+import { leftAttempt } from '../session/recover-attempt.js';
 import type { Revocations } from '../session/revocations.js';
 import type { Sessions } from '../session/sessions.js';
 import { Calls } from './calls.js';
@@ -44,7 +46,7 @@ export interface Cluster {
   readonly isHealthy: boolean;
   /** Turns that nobody runs are taken up: those that wait in the store, and those that an earlier life of this node left. */
   takeUpAll(): Promise<void>;
-  /** From now on no chat is taken, and those without a turn are given to whoever asks next. */
+  /** From now on no chat is taken, and each is given to the others as soon as nothing runs in it. */
   beginLeaving(): void;
   /** Gives up everything, and leaves. What turns are left with it others take up. */
   leave(): Promise<void>;
@@ -53,8 +55,10 @@ export interface Cluster {
 /** Chats of a dead node that are taken up at a time. */
 const AT_ONCE = 16;
 const RETRY_MS = 500;
-/** While Redis does not say who has taken what, the database is asked so often. */
-const FENCES_MS = 2_000;
+/** How often one that leaves looks which of its chats are at rest. */
+const GIVE_AWAY_MS = 50;
+/** How often it is looked what is not this node's any more, or not needed. */
+const LOOK_MS = 2_000;
 
 /** Joins the other nodes (LIF-4): from then on it is known to all of them, and all of them to it. */
 export async function joinCluster(needs: ClusterNeeds): Promise<Cluster> {
@@ -72,6 +76,7 @@ export async function joinCluster(needs: ClusterNeeds): Promise<Cluster> {
   const takeOver = (chatIds: readonly string[]): Promise<void> => takeAll(chatIds, { ownership, clock, log });
   calls.hear<{ chatIds: string[] }>('take', (_from, { chatIds }) => void takeOver(chatIds));
   ownership.onLost((chatId) => sessions.abandon(chatId));
+  ownership.neededWhere((chatId) => sessions.get(chatId) !== undefined);
 
   calls.serve('revoked', () => needs.revocations.reload());
   // What was revoked while nobody could say so.
@@ -112,7 +117,23 @@ export async function joinCluster(needs: ClusterNeeds): Promise<Cluster> {
     for (const chatId of [...ownership.chats()]) ownership.lose(chatId);
     needs.onLost();
   });
-  const fences = watchFences({ ...needs, clock });
+  const watch = watchHeld({ ...needs, clock });
+
+  /** Others take them: at once where something in them waits to be run, else when somebody asks for them. */
+  async function moveAway(chats: readonly ChatSession[]): Promise<void> {
+    const waiting = chats.filter(({ turns }) => turns.size > 0).map(({ chatId }) => chatId);
+    await Promise.all(chats.map((session) => sessions.moveAway(session)));
+    if (waiting.length > 0) peers.tell('take', { chatIds: waiting });
+  }
+
+  let hasLeft = false;
+  /** Chats go as soon as nothing runs in them. */
+  async function giveAway(): Promise<void> {
+    while (!hasLeft) {
+      await moveAway([...sessions.all()].filter(({ isAtRest }) => isAtRest));
+      await pause(clock, GIVE_AWAY_MS);
+    }
+  }
 
   return {
     desk,
@@ -121,25 +142,26 @@ export async function joinCluster(needs: ClusterNeeds): Promise<Cluster> {
       return recording.isUp && bus.isUp && leases.standing === 'held';
     },
     async takeUpAll() {
-      for (const attempt of await env.journal.recover()) ownership.alsoLeft(attempt);
+      for (const attempt of await env.journal.recover()) {
+        // One that is ended was taken over meanwhile.
+        if (await leftAttempt(env, attempt)) ownership.alsoLeft(attempt);
+        else env.journal.forget(attempt.attempt);
+      }
       const waiting = (await store.queuedTurns()).map(({ turn }) => turn.chatId);
       await takeOver([...new Set([...ownership.chatsLeft(), ...waiting])]);
     },
     beginLeaving() {
       ownership.takeNoMore();
-      for (const session of [...sessions.all()]) if (session.turns.size === 0) sessions.moveAway(session);
+      void giveAway();
     },
     async leave() {
-      fences.stop();
+      watch.stop();
       peers.close();
-      const left = [...sessions.all()].filter(({ turns }) => turns.size > 0).map(({ chatId }) => chatId);
-      for (const session of [...sessions.all()]) sessions.moveAway(session);
-      await pump.waiting;
+      hasLeft = true;
+      await moveAway([...sessions.all()]);
       await leases
         .close()
         .catch((error: unknown) => log.warn({ err: error }, 'this node could not say that it leaves'));
-      const [heir] = peers.nodeIds;
-      if (heir !== undefined && left.length > 0) calls.tell(heir, 'take', { chatIds: left });
       peers.tell('left', {});
       await bus.close();
       recording.close();
@@ -170,8 +192,8 @@ async function takeAll(
   await Promise.all(Array.from({ length: AT_ONCE }, take));
 }
 
-/** While the leases are in doubt, a chat that another has taken is known by its fence. */
-function watchFences({
+/** Gives up what nobody needs. While the leases are in doubt, a chat that another has taken is known by its fence. */
+function watchHeld({
   env,
   leases,
   ownership,
@@ -179,9 +201,10 @@ function watchFences({
 }: Pick<ClusterNeeds, 'env' | 'leases' | 'ownership'> & { readonly clock: Clock }): { stop(): void } {
   let timer: Timer;
   const look = async (): Promise<void> => {
+    ownership.sweep();
     if (leases.standing !== 'held') await ownership.compare(env.store).catch(() => undefined);
-    timer = clock.after(FENCES_MS, () => void look());
+    timer = clock.after(LOOK_MS, () => void look());
   };
-  timer = clock.after(FENCES_MS, () => void look());
+  timer = clock.after(LOOK_MS, () => void look());
   return { stop: () => timer.cancel() };
 }

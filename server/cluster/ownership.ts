@@ -8,6 +8,7 @@ import type { Leases } from '../ports/leases.js';
 import type { Store } from '../ports/store.js';
 import type { Holding, Holdings } from '../session/holdings.js';
 import { KeyedMutex } from '../session/keyed-mutex.js';
+import { notHere } from './not-here.js';
 
 export interface OwnershipNeeds {
   readonly leases: Leases;
@@ -15,6 +16,9 @@ export interface OwnershipNeeds {
   readonly clock: Clock;
   readonly log: Log;
 }
+
+/** How long a chat is kept after a command, where no session of it is in memory: the next one finds it. */
+const UNUSED_MS = 5_000;
 
 /**
  * The chats that this node owns (LIF-4). To own a chat takes three things, in this order: the lease, which tells all nodes
@@ -25,6 +29,9 @@ export class Ownership implements Holdings {
   readonly #taking = new KeyedMutex();
   #onTaken: (chatId: string) => Promise<void> = () => Promise.resolve();
   #onLost: (chatId: string) => void = () => undefined;
+  #isNeeded: (chatId: string) => boolean = () => false;
+  /** When each was asked for last, by the monotonic clock. */
+  readonly #askedAt = new Map<string, number>();
   #mayTake = true;
   #store: Pick<Store, 'takeChat'> | null = null;
   /** What the journal of an earlier life on this disk holds, by chat. */
@@ -44,6 +51,11 @@ export class Ownership implements Holdings {
   /** Called when a chat is owned, before anybody is served: what was left in it is taken up. */
   onTaken(listener: (chatId: string) => Promise<void>): void {
     this.#onTaken = listener;
+  }
+
+  /** Tells whether a chat is in use here, beyond the command that asked for it. */
+  neededWhere(isNeeded: (chatId: string) => boolean): void {
+    this.#isNeeded = isNeeded;
   }
 
   /** Called when a chat is another's now. */
@@ -96,55 +108,80 @@ export class Ownership implements Holdings {
    * @throws {ChatError} `storage_unavailable`; `draining`, where nobody does and this node is about to end
    */
   async ownerOf(chatId: string): Promise<string> {
-    if (this.#held.has(chatId)) return this.nodeId;
+    if (this.owns(chatId)) return this.nodeId;
     return this.#taking.run(chatId, () => this.#take(chatId));
   }
 
-  letGo(chatId: string): void {
-    void this.release(chatId);
+  /** Whether it is this node's now, and will be for a while unless another takes it. */
+  owns(chatId: string): boolean {
+    if (!this.#held.has(chatId)) return false;
+    this.#askedAt.set(chatId, this.needs.clock.monotonic());
+    return true;
+  }
+
+  mustHold(chatId: string): Holding {
+    const holding = this.#held.get(chatId);
+    if (!holding) throw notHere();
+    return holding;
+  }
+
+  letGo(chatId: string): Promise<void> {
+    return this.#release(chatId);
+  }
+
+  /** Gives up chats that were asked for and are not needed any more: one that nobody follows and that runs nothing has no owner. */
+  sweep(): void {
+    const before = this.needs.clock.monotonic() - UNUSED_MS;
+    for (const [chatId, askedAt] of this.#askedAt)
+      if (askedAt < before && !this.#isNeeded(chatId)) void this.#release(chatId);
   }
 
   /** Gives the chat up: nothing of it is left to be ended. */
-  async release(chatId: string): Promise<void> {
+  async #release(chatId: string): Promise<void> {
     await this.#taking.run(chatId, async () => {
       const holding = this.#held.get(chatId);
-      if (!holding) return;
-      this.#held.delete(chatId);
-      holding.record.close();
+      if (!holding || this.#isNeeded(chatId)) return;
+      this.#drop(chatId, holding);
       await this.needs.leases.release(chatId).catch((error: unknown) => this.#notReleased(chatId, error));
     });
+  }
+
+  #drop(chatId: string, holding: Holding): void {
+    this.#held.delete(chatId);
+    this.#askedAt.delete(chatId);
+    holding.record.close();
   }
 
   /** The chat is another's: whatever says so first. */
   lose(chatId: string): void {
     const holding = this.#held.get(chatId);
     if (!holding) return;
-    this.#held.delete(chatId);
-    holding.record.close();
+    this.#drop(chatId, holding);
     this.needs.log.warn({ chatId, fence: holding.fence }, 'a chat was taken over by another node');
     this.#onLost(chatId);
   }
 
   async #take(chatId: string): Promise<string> {
     const { leases, records, clock } = this.needs;
-    if (this.#held.has(chatId)) return this.nodeId;
+    if (this.owns(chatId)) return this.nodeId;
     if (!this.#mayTake) {
       const owner = await leases.ownerOf(chatId);
       if (owner === null || owner === this.nodeId) throw new ChatError('draining', undefined, { retryAfterMs: 200 });
       return owner;
     }
-    const { owner } = await leases.acquire(chatId);
+    const { owner } = await leases.acquire(chatId, this.#onDisk.has(chatId));
     if (owner !== this.nodeId) return owner;
     try {
       if (!this.#store) throw new ChatError('storage_unavailable');
       const fence = await this.#store.takeChat(chatId, this.nodeId, isoNow(clock));
       const { record, left } = await records.open(chatId, fence);
       this.#held.set(chatId, { fence, record, left: this.#withDisk(chatId, left) });
+      this.owns(chatId);
       await this.#onTaken(chatId);
       return owner;
     } catch (error) {
-      this.#held.get(chatId)?.record.close();
-      this.#held.delete(chatId);
+      const holding = this.#held.get(chatId);
+      if (holding) this.#drop(chatId, holding);
       await leases.release(chatId).catch((cause: unknown) => this.#notReleased(chatId, cause));
       throw error instanceof FencedOut ? new ChatError('storage_unavailable', undefined, { cause: error }) : error;
     }

@@ -9,19 +9,16 @@ import {
 import type { IdSource } from '../id-source.js';
 import type { Leases } from '../ports/leases.js';
 import type { Store } from '../ports/store.js';
-import {
-  type AgentConnection,
-  type AgentDirectory,
-  type AttachedAgent,
-  type OfferAnswer,
-} from '../session/agent-directory.js';
+import type { AgentDirectory } from '../session/agent-directory.js';
+import type { AgentConnection, AttachedAgent, OfferAnswer } from '../session/attached-agent.js';
 import type { AgentDesk, AgentDeskCommand } from '../session/desk/agent-desk.js';
 import type { Identity } from '../session/identity.js';
 import type { TurnLedger } from '../session/turn-ledger.js';
 import type { Calls } from './calls.js';
+import { notHere } from './not-here.js';
 import type { Ownership } from './ownership.js';
 import type { Peers } from './peers.js';
-import { notHere, type Routes } from './routes.js';
+import type { Routes } from './routes.js';
 
 export interface RoutedAgentDeskNeeds {
   /** The desk over the chats that this node owns. */
@@ -37,6 +34,9 @@ export interface RoutedAgentDeskNeeds {
   readonly ids: IdSource;
   readonly whenSafe: () => Promise<void> | null;
 }
+
+/** Turns of a connection whose nodes are remembered. */
+const MAX_TURNS = 10_000;
 
 /** A connection of this node, as others know it. */
 interface Home {
@@ -105,7 +105,7 @@ export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promis
   calls.serve<AskedCommand>('agent', async (from, { connectionId, name, args, chatId }) => {
     const connection = visitors.get(`${from} ${connectionId}`);
     if (!connection) throw new ChatError('forbidden', 'Attach first: agent:attach.');
-    if (chatId !== undefined && ownership.of(chatId) === null) throw notHere();
+    if (chatId !== undefined && !ownership.owns(chatId)) throw notHere();
     const result = await local.run(name, connection, args as never);
     await whenSafe();
     return result;
@@ -215,6 +215,8 @@ export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promis
     if (ledger.chatOf(requestId) !== undefined) return safely(local.run(name, connection, args));
     const owner = turns.get(requestId) ?? ownerOfTurn(requestId);
     turns.set(requestId, owner);
+    // Those of long ago are looked for again, should the agent still speak of them.
+    if (turns.size > MAX_TURNS) turns.delete(turns.keys().next().value ?? '');
     const nodeId = await owner;
     return nodeId === null ? safely(local.run(name, connection, args)) : ask(nodeId, home, name, args);
   }

@@ -7,9 +7,10 @@ import type { Identity } from '../session/identity.js';
 import type { Sessions } from '../session/sessions.js';
 import type { Calls } from './calls.js';
 import type { Followings } from './followings.js';
+import { notHere } from './not-here.js';
 import type { Ownership } from './ownership.js';
 import type { Peers } from './peers.js';
-import { notHere, type Routes } from './routes.js';
+import type { Routes } from './routes.js';
 
 export interface RoutedDeskNeeds {
   /** The desk over the chats that this node owns. */
@@ -63,11 +64,11 @@ export function createRoutedDesk(needs: RoutedDeskNeeds): ChatDesk {
   }
 
   calls.serve<AskedCommand>('run', (_from, { name, chatId, identity, args, sent }) => {
-    if (ownership.of(chatId) === null) throw notHere();
+    if (!ownership.owns(chatId)) throw notHere();
     return safely(local.run(name, identity, args as never, sent));
   });
   calls.serve<AskedTyping>('typing', async (from, { identity, args, typist }) => {
-    if (ownership.of(args.chatId) === null) throw notHere();
+    if (!ownership.owns(args.chatId)) throw notHere();
     const name = `${from} ${typist}`;
     const object = typists.get(name) ?? {};
     typists.set(name, object);
@@ -78,6 +79,13 @@ export function createRoutedDesk(needs: RoutedDeskNeeds): ChatDesk {
     const object = typists.get(name);
     if (object) local.gone(object);
     typists.delete(name);
+  });
+  peers.onGone((gone) => {
+    for (const [name, object] of typists) {
+      if (!name.startsWith(`${gone} `)) continue;
+      local.gone(object);
+      typists.delete(name);
+    }
   });
   calls.serve<Inside>('locate', (_from, inside) => Promise.resolve(chatInMemory(inside)));
 

@@ -2,13 +2,8 @@ import { ChatError } from '../../protocol/index.js';
 import { pause, type Clock } from '../clock.js';
 import type { Leases } from '../ports/leases.js';
 import type { Store } from '../ports/store.js';
+import { isNotHere } from './not-here.js';
 import type { Ownership } from './ownership.js';
-
-/** How a node refuses what another has sent to it: the chat is not its own. Nothing was done. */
-const NOT_HERE = 'not_here';
-export const notHere = (): ChatError =>
-  new ChatError('storage_unavailable', 'The chat has moved.', { details: { reason: NOT_HERE }, retryAfterMs: 100 });
-const isNotHere = (error: unknown): boolean => error instanceof ChatError && error.details['reason'] === NOT_HERE;
 
 /** How long a moving chat is looked for, and how often. */
 const PATIENCE_MS = 15_000;
@@ -53,7 +48,7 @@ export class Routes {
 
   async #once<T>({ chatId, creates, here, at }: Errand<T>): Promise<T> {
     const { ownership, leases, store } = this.needs;
-    if (ownership.of(chatId) !== null) return here();
+    if (ownership.owns(chatId)) return here();
     const known = await leases.ownerOf(chatId);
     if (known !== null && known !== ownership.nodeId) return at(known);
     // For a chat that is not there nothing is written anywhere: what is here says so.

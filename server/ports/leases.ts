@@ -22,8 +22,12 @@ export interface Leases {
   /** The name of this node, for this one life: a process that starts anew is another node. */
   readonly nodeId: string;
   readonly standing: Standing;
-  /** Makes this node the owner, unless another living one is. */
-  acquire(chatId: string): Promise<Acquired>;
+  /**
+   * Makes this node the owner, unless another living one is.
+   * @param wasMine an earlier life of this node was the owner, as far as the store knows: it need not wait for others who might
+   *   tell a service without its data that they are
+   */
+  acquire(chatId: string, wasMine?: boolean): Promise<Acquired>;
   /** The living owner; null where there is none. */
   ownerOf(chatId: string): Promise<string | null>;
   /** Gives the chat up where it is this node's; nothing is left in it to be ended. */

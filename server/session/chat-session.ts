@@ -67,6 +67,8 @@ export class ChatSession implements Source {
   /** Ids of messages that may be stored and are not told of yet: the same for those that no turn brings. */
   readonly untold = new Set<string>();
   isDeleted = false;
+  /** LIF-4: another node has it. */
+  hasMoved = false;
   /** Monotonic ms of the last event or reading. */
   lastUsed: number;
 
@@ -128,9 +130,15 @@ export class ChatSession implements Source {
     return this.#subscribers.size === 0 && this.turns.size === 0 && this.#overlays.size === 0 && this.commands.isIdle;
   }
 
-  /** @throws {ChatError} `not_found` once the chat is deleted */
+  /** Whether nothing runs in it, is being done to it, or has yet to be stored: another node could go on with it (LIF-4). */
+  get isAtRest(): boolean {
+    return this.commands.isIdle && ![...this.turns.values()].some(({ isBuffered }) => isBuffered);
+  }
+
+  /** @throws {ChatError} `not_found` once the chat is deleted; `storage_unavailable` once another node has it */
   mustExist(): void {
     if (this.isDeleted) throw new ChatError('not_found');
+    if (this.hasMoved) throw new ChatError('storage_unavailable', undefined, { retryAfterMs: 100 });
   }
 
   // Publishing

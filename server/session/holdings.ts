@@ -12,9 +12,17 @@ export interface Holding {
 /** Which chats this process may take into memory: on a node of its own all, and nothing has to be held. */
 export interface Holdings extends Fences {
   holding(chatId: string): Holding | null;
+  /** Null on a node of its own. @throws {ChatError} `storage_unavailable` where it is another node's, or nobody's */
+  mustHold(chatId: string): Holding | null;
   /** Nobody here needs the chat any more. */
-  letGo(chatId: string): void;
+  letGo(chatId: string): Promise<void>;
 }
 
 /** A node of its own. */
-export const ALONE: Holdings = { of: () => null, holding: () => null, lose: () => undefined, letGo: () => undefined };
+export const ALONE: Holdings = {
+  of: () => null,
+  holding: () => null,
+  mustHold: () => null,
+  lose: () => undefined,
+  letGo: () => Promise.resolve(),
+};

@@ -1,7 +1,8 @@
 import { ChatError, type AgentArgs, type AgentResult } from '../../protocol/index.js';
 import type { TurnRecord } from '../ports/store.js';
 import { chatIdTaken, isInTenant } from './access.js';
-import type { AgentConnection, AgentDirectory } from './agent-directory.js';
+import type { AgentDirectory } from './agent-directory.js';
+import type { AgentConnection } from './attached-agent.js';
 import { NOT_PREPARED, prepareFrame } from './assignment.js';
 import type { ChatSession } from './chat-session.js';
 import { newChat } from './new-chat.js';

@@ -1,4 +1,4 @@
-import type { Chat } from '../../protocol/index.js';
+import { ChatError, type Chat } from '../../protocol/index.js';
 import { nextTurn, pause, settlesWithin, type Timer } from '../clock.js';
 import { ChatSession } from './chat-session.js';
 import { abandonTurn, endTurn } from './end-turn.js';
@@ -69,15 +69,17 @@ export class Sessions {
     if (this.#sessions.get(session.chatId) !== session) return session.close();
     this.#sessions.delete(session.chatId);
     session.close();
-    this.holdings.letGo(session.chatId);
+    void this.holdings.letGo(session.chatId);
   }
 
   /** LIF-4: gives a chat up to whichever node takes it next; what runs in it is left to that one. */
-  moveAway(session: ChatSession): void {
+  async moveAway(session: ChatSession): Promise<void> {
     const { chatId } = session;
     session.settle();
     this.abandon(chatId);
-    this.holdings.letGo(chatId);
+    // Whoever takes it finds all that was recorded.
+    await this.env.pump.waiting;
+    await this.holdings.letGo(chatId);
   }
 
   /** LIF-4: the chat is another node's now. Its turns go on, and end, there; nothing more is stored or told of them here. */
@@ -86,6 +88,7 @@ export class Sessions {
     if (!session) return;
     this.#sessions.delete(chatId);
     for (const live of session.turns.values()) abandonTurn(session, live);
+    session.hasMoved = true;
     session.expel('moved');
     session.close();
   }
@@ -116,11 +119,16 @@ export class Sessions {
   async #load(chatId: string): Promise<ChatSession | null> {
     const held = this.get(chatId);
     if (held) return held;
+    const holding = this.holdings.mustHold(chatId);
     const chat = await this.env.store.getChat(chatId);
     if (!chat) return null;
     const session = this.#make(chat, await this.env.store.nextSequence(chatId));
-    const holding = this.holdings.holding(chatId);
     if (holding) await takeUp(session, holding);
+    if (this.holdings.holding(chatId) !== holding) {
+      // It was lost, or given up, while it was read.
+      session.close();
+      throw new ChatError('storage_unavailable', undefined, { retryAfterMs: 100 });
+    }
     this.keep(session);
     return session;
   }

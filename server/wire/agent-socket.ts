@@ -9,7 +9,7 @@ import {
   type GoawayCode,
   type TurnAbort,
 } from '../../protocol/index.js';
-import type { AgentConnection, OfferAnswer } from '../session/agent-directory.js';
+import type { AgentConnection, OfferAnswer } from '../session/attached-agent.js';
 import type { Identity } from '../session/identity.js';
 import { Mutex } from '../session/mutex.js';
 import type { Provenance } from './caller.js';

@@ -11,7 +11,7 @@ import {
 import { nextTurn, pause, type Clock } from '../clock.js';
 import type { Log } from '../log.js';
 import type { Metrics } from '../metrics.js';
-import type { AgentConnection } from '../session/agent-directory.js';
+import type { AgentConnection } from '../session/attached-agent.js';
 import type { AgentDesk, AgentDeskCommand } from '../session/desk/agent-desk.js';
 import type { ChatDesk, DeskCommand } from '../session/desk/chat-desk.js';
 import type { Subscriber } from '../session/subscriber.js';

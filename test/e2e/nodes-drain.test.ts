@@ -27,6 +27,7 @@ describeOnRedis('LIF-1, LIF-4: nodes that leave', { timeout: 120_000 }, () => {
     const [ann, bob] = [await new Person(a.url).open(), await new Person(b.url).open()];
     const [busy, idle] = [await ann.createChat(), await ann.createChat()];
     for (const chatId of [busy, idle]) for (const person of [ann, bob]) await person.follow(chatId);
+    await ann.ended(idle, (await ann.start(idle, 'before')).turn.requestId);
     const slow = { metadata: { delayMs: 50 } };
     const { turn: running } = await ann.start(busy, words(60), slow);
     const { turn: queued } = await ann.start(busy, 'and then', slow);

@@ -96,7 +96,7 @@ describeOnRedis('commands at a node that does not own the chat', () => {
     expect(await bob.turn(requestId)).toMatchObject({ status: 'completed', attempt: 2 });
   });
 
-  test('LIF-4, TRN-4: whoever comes to a busy chat is treated alike at every node', async () => {
+  test('LIF-4, TRN-3: whoever comes to a busy chat is treated alike at every node', async () => {
     const { ann, bob, chatId, agent, run, requestId } = await runningTurn();
     expect(await bob.refused('turn:start', { chatId, input: 'no', onBusy: 'reject' })).toMatchObject({
       code: 'turn_busy',
@@ -143,7 +143,14 @@ describeOnRedis('commands at a node that does not own the chat', () => {
     await ann.ended(chatId, requestId);
     const { step } = await bob.do<Result<'step:incomplete'>>('step:incomplete', { chatId });
     expect(step).toMatchObject({ stepId });
-    const own = { stepId: uid('s'), requestId: uid('r'), stackId: uid('k'), type: 'tool', status: 'running' };
+    const own = {
+      stepId: uid('s'),
+      requestId: uid('r'),
+      stackId: uid('k'),
+      type: 'tool',
+      assistantId: 'bot',
+      status: 'running',
+    };
     await bob.do('step:save', { chatId, steps: [own] });
     const changed = await bob.do<Result<'step:update'>>('step:update', { stepId: own.stepId, status: 'completed' });
     expect(changed.step).toMatchObject({ status: 'completed' });
@@ -153,7 +160,10 @@ describeOnRedis('commands at a node that does not own the chat', () => {
   test('LIF-4, TRN-1: the same turn:start at two nodes at once is one turn', async () => {
     const { ann, bob, chatId } = await twoNodes();
     const requestId = uid('r');
-    const both = await Promise.all([ann.start(chatId, 'once', { requestId }), bob.start(chatId, 'once', { requestId })]);
+    const both = await Promise.all([
+      ann.start(chatId, 'once', { requestId }),
+      bob.start(chatId, 'once', { requestId }),
+    ]);
     expect(both.map(({ duplicate }) => duplicate).sort()).toEqual([false, true]);
     expect(await bob.refused('turn:start', { chatId, input: 'another', requestId })).toMatchObject({
       code: 'idempotency_conflict',
@@ -183,7 +193,7 @@ describeOnRedis('commands at a node that does not own the chat', () => {
     expect(agent.runs.slice(1).map(({ requestId }) => requestId)).toEqual(sent.map(({ requestId }) => requestId));
   });
 
-  test('LIF-4, HTTP-1: every node serves a chat over HTTP', async () => {
+  test('LIF-4: every node serves a chat over HTTP', async () => {
     const { b, ann, chatId } = await twoNodes();
     const { turn } = (await requestAs(b.url, {}, 'turn:start', { chatId, input: 'over http' })) as Result<'turn:start'>;
     await ann.ended(chatId, turn.requestId);

@@ -134,13 +134,13 @@ return { 'held', at, told }
 
   acquire: script(
     `
-local node, chat = ARGV[1], ARGV[2]
+local node, chat, wasMine = ARGV[1], ARGV[2], ARGV[3] == '1'
 if not lastBeat(node) then return { 'unknown' } end
 local owner, from = unpack(redis.call('HMGET', ownerKey(chat), 'node', 'from'))
 if owner == node then return { 'owned', node, from } end
 if owner and lastBeat(owner) then return { 'owned', owner, false } end
 local settlesIn = redis.call('PTTL', settling)
-if not owner and settlesIn > 0 then return { 'settling', settlesIn } end
+if not owner and not wasMine and settlesIn > 0 then return { 'settling', settlesIn } end
 give(chat, node, owner)
 return { 'owned', node, owner }
 `,

@@ -70,8 +70,8 @@ class RedisLeases implements Leases {
     return this.options.clock.monotonic() - this.#beatSentAt < this.#lifeMs ? 'held' : 'unsure';
   }
 
-  async acquire(chatId: string): Promise<Acquired> {
-    const answer = await this.#ask((client) => client.acquire(this.#prefix, this.nodeId, chatId));
+  async acquire(chatId: string, wasMine = false): Promise<Acquired> {
+    const answer = await this.#ask((client) => client.acquire(this.#prefix, this.nodeId, chatId, wasMine ? 1 : 0));
     if (answer.state === 'unknown') {
       void this.#joinAgain();
       throw new ChatError('storage_unavailable');

@@ -8,7 +8,8 @@ import {
   type JsonObject,
 } from '../../../protocol/index.js';
 import { isInTenant, mustServe } from '../access.js';
-import type { AgentConnection, AgentDirectory } from '../agent-directory.js';
+import type { AgentDirectory } from '../agent-directory.js';
+import type { AgentConnection } from '../attached-agent.js';
 import type { ChatSession } from '../chat-session.js';
 import type { Environment } from '../environment.js';
 import type { Frame } from '../frame.js';

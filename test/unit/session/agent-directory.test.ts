@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../../server/clock.js';
-import { AgentDirectory, type AgentConnection, type OfferAnswer } from '../../../server/session/agent-directory.js';
+import { AgentDirectory } from '../../../server/session/agent-directory.js';
+import type { AgentConnection, OfferAnswer } from '../../../server/session/attached-agent.js';
 import { Deferred } from '../../../server/session/deferred.js';
 import { Frame } from '../../../server/session/frame.js';
 import type { FrameRun, Wish } from '../../../server/session/host.js';

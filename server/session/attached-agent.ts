@@ -1,0 +1,87 @@
+import type { Assignment, GoawayCode, TurnAbort } from '../../protocol/index.js';
+import type { Timer } from '../clock.js';
+import type { FrameRun, Wish } from './host.js';
+import type { Identity } from './identity.js';
+
+/** What comes of offering a frame: the agent takes it, or does not; or it was not asked, since it has no room after all (LIF-4). */
+export type OfferAnswer = 'taken' | 'refused' | 'full';
+
+/** A socket on which an agent speaks. Calls never throw. */
+export interface AgentConnection {
+  readonly identity: Identity;
+  /** Offers the frame; `refused` after 5 s without a word. */
+  assign(assignment: Assignment): Promise<OfferAnswer>;
+  abort(abort: TurnAbort): void;
+  /** Says why, and closes. */
+  goaway(code: GoawayCode): void;
+}
+
+export interface Offer {
+  readonly agentId: string;
+  readonly assistants: readonly { readonly assistantId: string; readonly name?: string | undefined }[];
+  readonly concurrency: number;
+}
+
+/** One of an agent's places, taken by a frame: from the moment it is granted until the frame is done. */
+export class HeldFrame {
+  /** Null until the frame begins, and when it is done. */
+  run: FrameRun | null = null;
+}
+
+/** How nodes call a frame among themselves. */
+export const frameName = (requestId: string, stackId: string): string => `${requestId} ${stackId}`;
+const isOfTurn = (name: string, requestId: string): boolean => name.startsWith(`${requestId} `);
+
+/** An agent by its name, over all its connections. */
+export class AttachedAgent {
+  /** Null while it is away and may come back (AGT-4). */
+  connection: AgentConnection | null = null;
+  offer: Offer;
+  readonly held = new Set<HeldFrame>();
+  graceTimer: Timer | null = null;
+  /** Frames that it holds in chats of other nodes, by node: its home keeps count (LIF-4). */
+  readonly elsewhere = new Map<string, Set<string>>();
+  /** Places that are taken wherever, as its home has told; null at home. */
+  told: number | null = null;
+  /** Whether it stayed away for too long: it takes nothing any more. */
+  isLost = false;
+
+  constructor(
+    /** Its name within its tenant and user, as turns that it opened are stored with it. */
+    readonly key: string,
+    readonly tenantId: string | null,
+    offer: Offer,
+  ) {
+    this.offer = offer;
+  }
+
+  /** A call within a turn that it runs already always finds room: its caller waits for it and frees none. */
+  hasRoomFor({ requestId, isCall }: Pick<Wish, 'requestId' | 'isCall'>): boolean {
+    return this.load < this.offer.concurrency || (isCall && this.#worksIn(requestId));
+  }
+
+  /** Places that are taken, wherever. */
+  get load(): number {
+    const known = [...this.elsewhere.values()].reduce((sum, { size }) => sum + size, this.held.size);
+    return Math.max(known, this.told ?? 0);
+  }
+
+  #worksIn(requestId: string): boolean {
+    const named = [...this.elsewhere.values()].flatMap((frames) => [...frames]);
+    return this.runs().some((run) => run.requestId === requestId) || named.some((name) => isOfTurn(name, requestId));
+  }
+
+  serves({ assistantId, tenantId, avoid }: Wish): boolean {
+    return (
+      this.connection !== null &&
+      this.tenantId === tenantId &&
+      !avoid.has(this.connection) &&
+      this.offer.assistants.some((offered) => offered.assistantId === assistantId)
+    );
+  }
+
+  /** What the agent runs now. */
+  runs(): FrameRun[] {
+    return [...this.held].flatMap(({ run }) => (run ? [run] : []));
+  }
+}
