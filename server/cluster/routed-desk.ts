@@ -135,6 +135,10 @@ export function createRoutedDesk(needs: RoutedDeskNeeds): ChatDesk {
   const isCreating = (name: DeskCommand, args: unknown): boolean =>
     name === 'chat:create' || (name === 'turn:start' && (args as Args<'turn:start'>).createChat === true);
 
+  /** A start under its own id is the same turn however often it is asked for (TRN-1). */
+  const isRepeatable = (name: DeskCommand, args: unknown): boolean =>
+    commands[name].right === 'read' || (name === 'turn:start' && (args as Args<'turn:start'>).requestId !== undefined);
+
   return {
     async run<N extends DeskCommand>(name: N, identity: Identity, given: Args<N>, sent: unknown): Promise<Result<N>> {
       const named: Named = name === 'chat:list' || name === 'admin:revoke' ? {} : (given as Named);
@@ -147,7 +151,7 @@ export function createRoutedDesk(needs: RoutedDeskNeeds): ChatDesk {
       return routes.run({
         chatId,
         creates: isCreating(name, args),
-        repeatable: commands[name].right === 'read',
+        repeatable: isRepeatable(name, args),
         here,
         at: (nodeId) => calls.ask(nodeId, 'run', { name, chatId, identity, args, sent } satisfies AskedCommand),
       });

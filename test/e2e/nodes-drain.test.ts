@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import type { Chat } from '../../client/index.js';
+import { ChatError } from '../../protocol/index.js';
 import { Agent } from '../harness/agent.js';
 import { expectConsistent } from '../harness/consistent.js';
 import { Nodes } from '../harness/nodes.js';
@@ -10,6 +12,23 @@ import { until } from '../harness/until.js';
 
 const TAKEOVER_MS = 20_000;
 const words = (count: number): string => Array.from({ length: count }, (_, n) => `w${n}`).join(' ');
+
+/** Starts a turn under its id until it is taken, as whoever meets a node that leaves does (TRN-1). */
+async function startedIn(chat: Chat, requestId: string): Promise<void> {
+  const metadata = { delayMs: 10 };
+  await until(
+    () =>
+      chat.start(words(5), { requestId, metadata }).then(
+        () => true,
+        (error: unknown) => {
+          if (!(error instanceof ChatError) || !error.retryable) throw error;
+          return false;
+        },
+      ),
+    'a start',
+    30_000,
+  );
+}
 
 /** The same person at another node, with all that was seen. */
 async function movedTo(url: string, person: Person, chatId: string): Promise<Person> {
@@ -35,7 +54,11 @@ describeOnRedis('LIF-1, LIF-4: nodes that leave', { timeout: 120_000 }, () => {
     const left = a.signal('SIGTERM');
     // A chat without a turn is the other's at once.
     await until(async () => {
-      const { ok } = await bob.ask('turn:start', { chatId: idle, input: 'at once', requestId: 'at-once-0000000000000000' });
+      const { ok } = await bob.ask('turn:start', {
+        chatId: idle,
+        input: 'at once',
+        requestId: 'at-once-0000000000000000',
+      });
       return ok;
     }, 'a start at the other node');
     await bob.ended(idle, 'at-once-0000000000000000');
@@ -128,7 +151,7 @@ describeOnRedis('LIF-1, LIF-4: nodes that leave', { timeout: 120_000 }, () => {
       if (!chat) return;
       const requestId = uid('r');
       started.push({ chatId: chat.chatId, requestId });
-      starting.push(chat.start(words(5), { requestId, metadata: { delayMs: 10 } }));
+      starting.push(startedIn(chat, requestId));
     }, 200);
     try {
       for (let n = 0; n < 10; n++) {

@@ -172,6 +172,19 @@ describeOnRedis('commands at a node that does not own the chat', () => {
     expect(ann.chats.get(chatId)?.messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
   });
 
+  test('LIF-4, ACC-1: one requestId for two chats at two nodes at once is a turn of one of them', async () => {
+    const { ann, bob, chatId } = await twoNodes();
+    const other = await bob.createChat();
+    const requestId = uid('r');
+    const acks = await Promise.all([
+      ann.ask('turn:start', { chatId, input: 'here', requestId }),
+      bob.ask('turn:start', { chatId: other, input: 'there', requestId }),
+    ]);
+    expect(acks.filter(({ ok }) => ok)).toHaveLength(1);
+    expect(acks.find(({ ok }) => !ok)).toMatchObject({ error: { code: 'idempotency_conflict' } });
+    expect((await bob.turn(requestId)).chatId).toBe(acks[0].ok ? chatId : other);
+  });
+
   test('LIF-4: one chatId created at two nodes at once is one chat', async () => {
     const { ann, bob } = await twoNodes();
     const chatId = uid('c');

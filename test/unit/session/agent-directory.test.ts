@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import type { Assignment } from '../../../protocol/index.js';
 import { systemClock } from '../../../server/clock.js';
 import { AgentDirectory } from '../../../server/session/agent-directory.js';
 import type { AgentConnection, OfferAnswer } from '../../../server/session/attached-agent.js';
@@ -91,5 +92,76 @@ describe('AGT-5: who is offered a frame', () => {
     await first.answer.promise;
     await Promise.resolve();
     expect(refuse).not.toHaveBeenCalled();
+  });
+});
+
+describe('LIF-4, AGT-5: the places of an agent whose home is here', () => {
+  const assignment = (requestId: string, stackId: string, stackParentId: string | null = null): Assignment =>
+    ({ turn: { requestId }, stackId, stackParentId }) as Assignment;
+
+  function home(concurrency: number) {
+    const directory = new AgentDirectory(systemClock, 60_000);
+    const agent = directory.attach(connection(), { ...OFFER, concurrency });
+    const told: number[] = [];
+    directory.onLoad(({ load }) => told.push(load));
+    return { directory, agent, told };
+  }
+
+  test('AGT-5: other nodes are granted no more than there are, and told of each change and of each refusal', () => {
+    const { directory, agent, told } = home(2);
+    expect(directory.grant(agent, 'b', assignment('one', 'k1'))).toBe(true);
+    expect(directory.place(wish())).toBeDefined();
+    expect(directory.grant(agent, 'c', assignment('two', 'k2'))).toBe(false);
+    expect(directory.place(wish())).toBeUndefined();
+    directory.heldElsewhere(agent, 'b', 'one k1', false);
+    expect(directory.grant(agent, 'c', assignment('two', 'k2'))).toBe(true);
+    expect(told).toEqual([1, 2, 2, 1, 2]);
+  });
+
+  test('AGT-8: a call is granted one beyond them only within a turn that the agent runs', () => {
+    const { directory, agent } = home(1);
+    directory.grant(agent, 'b', assignment('one', 'k1'));
+    expect(directory.grant(agent, 'b', assignment('one', 'k2', 'k1'))).toBe(true);
+    expect(directory.grant(agent, 'b', assignment('on', 'k3', 'k1'))).toBe(false);
+  });
+
+  test('AGT-4: until other nodes have said what it holds there, one that came from another home has no more room than it had', () => {
+    const { directory, agent } = home(2);
+    directory.told(agent, 2);
+    directory.recount(agent);
+    expect(directory.place(wish())).toBeUndefined();
+    directory.heldElsewhere(agent, 'b', 'one k1', true);
+    expect(directory.place(wish())).toBeUndefined();
+    directory.counted(agent);
+    expect(directory.place(wish())).toBeDefined();
+    expect(directory.place(wish())).toBeUndefined();
+  });
+
+  test('AGT-5: what it holds at a node that is gone takes no place', () => {
+    const { directory, agent } = home(1);
+    directory.grant(agent, 'b', assignment('one', 'k1'));
+    directory.nodeGone('b');
+    expect(directory.place(wish())).toBeDefined();
+  });
+});
+
+describe('LIF-4, AGT-5: an agent whose home is another node', () => {
+  test('AGT-5: a frame that finds it full is offered again once its home tells of room, and is aborted by nobody', async () => {
+    const { directory, first } = scene();
+    const agent = directory.of(first);
+    const { run, refuse } = frameRun();
+    const held: [string, boolean][] = [];
+    directory.onHeld((_agent, frame, isHeld) => held.push([frame, isHeld]));
+    const place = directory.place(wish());
+    place?.begin(run);
+    directory.told(agent, OFFER.concurrency);
+    first.answer.resolve('full');
+    await vi.waitFor(() => expect(refuse).toHaveBeenCalledWith(null));
+    place?.holder.abort('reassigned');
+    expect(first.abort).not.toHaveBeenCalled();
+    expect(held).toEqual([]);
+    expect(directory.place(wish())).toBeUndefined();
+    directory.told(agent, OFFER.concurrency - 1);
+    expect(directory.place(wish())).toBeDefined();
   });
 });
