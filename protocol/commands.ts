@@ -161,12 +161,13 @@ export const commands = {
       after: sequence.optional().meta({ description: 'Only sequences above this one, the nearest first.' }),
       offset: z.int().min(0).max(1_000_000_000).optional().meta({ description: 'Skips this many from the oldest.' }),
       ...messageFilter,
+      withRevision: z.boolean().optional().meta({ description: 'Asks for `revision`.' }),
     }),
     result: z.object({
       messages: z.array(message),
       hasMore: z.boolean(),
       position,
-      revision: z.string().meta({
+      revision: z.string().optional().meta({
         description: 'While it is the same, closed messages were only added, behind all that were there (CMD-5).',
       }),
     }),

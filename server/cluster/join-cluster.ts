@@ -89,7 +89,7 @@ export async function joinCluster(needs: ClusterNeeds): Promise<Cluster> {
     ...{ local: needs.desk, calls, peers, routes, ownership, followings, sessions, leases, store, ids, whenSafe },
   });
   const agentDesk = await createRoutedAgentDesk({
-    ...{ local: needs.agentDesk, agents, calls, peers, routes, ownership, leases, store, ids, whenSafe },
+    ...{ local: needs.agentDesk, agents, calls, bus, peers, routes, ownership, leases, store, ids, log, whenSafe },
     ledger: env.ledger,
   });
 

@@ -7,6 +7,8 @@ import {
   type TurnAbort,
 } from '../../protocol/index.js';
 import type { IdSource } from '../id-source.js';
+import type { Log } from '../log.js';
+import type { Bus } from '../ports/bus.js';
 import type { Leases } from '../ports/leases.js';
 import type { Store } from '../ports/store.js';
 import type { AgentDirectory } from '../session/agent-directory.js';
@@ -25,6 +27,7 @@ export interface RoutedAgentDeskNeeds {
   readonly local: AgentDesk;
   readonly agents: AgentDirectory;
   readonly calls: Calls;
+  readonly bus: Pick<Bus, 'onGap'>;
   readonly peers: Peers;
   readonly routes: Routes;
   readonly ownership: Ownership;
@@ -32,6 +35,7 @@ export interface RoutedAgentDeskNeeds {
   readonly store: Pick<Store, 'chatOfRequest'>;
   readonly ledger: TurnLedger;
   readonly ids: IdSource;
+  readonly log: Log;
   readonly whenSafe: () => Promise<void> | null;
 }
 
@@ -70,7 +74,7 @@ interface AskedCommand {
  * frames of the chats that it owns, and takes its commands for them by way of its home, in their order.
  */
 export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promise<AgentDesk> {
-  const { local, agents, calls, peers, routes, ownership, leases, store, ledger, ids, whenSafe } = needs;
+  const { local, agents, calls, bus, peers, routes, ownership, leases, store, ledger, ids, log, whenSafe } = needs;
   const homes = new Map<AgentConnection, Home>();
   const homesById = new Map<string, Home>();
   const visitors = new Map<string, Visitor>();
@@ -160,12 +164,28 @@ export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promis
   );
 
   // Who is there already: whoever attaches from now on knows of this node.
-  for (const { nodeId, answer } of await peers.ask<Attached[]>('agents', {})) {
-    for (const attached of answer) {
-      const visiting = visitor(nodeId, attached);
-      await local.run('agent:attach', visiting, attached.offer);
+  for (const { nodeId, answer } of await peers.ask<Attached[]>('agents', {})) await meet(nodeId, answer);
+
+  bus.onGap((from) => {
+    relearn(from).catch((error: unknown) => log.warn({ err: error, from }, 'agents of a node are not known'));
+  });
+
+  /** What the other node has said of agents, its own and those of this one, may not have been heard. */
+  async function relearn(nodeId: string): Promise<void> {
+    await meet(nodeId, await calls.ask<Attached[]>(nodeId, 'agents', {}));
+    for (const home of [...homes.values()]) if (home.offer) await announce(home, home.offer);
+  }
+
+  /** These are the agents whose home is the other node. */
+  async function meet(nodeId: string, all: readonly Attached[]): Promise<void> {
+    const attached = new Set(all.map(({ connectionId }) => connectionId));
+    for (const { nodeId: at, connectionId } of [...visitors.values()])
+      if (at === nodeId && !attached.has(connectionId)) leave(nodeId, connectionId);
+    for (const attaching of all) {
+      const visiting = visitor(nodeId, attaching);
+      await local.run('agent:attach', visiting, attaching.offer);
       const agent = agentAt(visiting);
-      if (agent) agents.told(agent, attached.load);
+      if (agent) agents.told(agent, attaching.load);
     }
   }
 
@@ -179,18 +199,25 @@ export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promis
   }
 
   async function attach(home: Home, offer: AgentArgs<'agent:attach'>): Promise<AgentResult<'agent:attach'>> {
+    const { assigned } = await local.run('agent:attach', home.connection, offer);
+    return { assigned: [...assigned, ...(await announce(home, offer))] };
+  }
+
+  /** All nodes know of the agent. From then on this one decides who is given one of its places (AGT-5). Gives what it holds there. */
+  async function announce(
+    home: Home,
+    offer: AgentArgs<'agent:attach'>,
+  ): Promise<AgentResult<'agent:attach'>['assigned']> {
     const { connection, connectionId, turns } = home;
-    const { assigned } = await local.run('agent:attach', connection, offer);
     const agent = agentAt(connection);
-    // From now on this node decides who is given one of the agent's places (AGT-5).
-    if (agent && home.offer === null) agents.recount(agent);
+    if (agent) agents.recount(agent);
     home.offer = offer;
     const attaching: Attaching = { connectionId, identity: connection.identity, offer };
     const elsewhere = await peers.ask<AgentResult<'agent:attach'>>('agent:attach', attaching);
     for (const { nodeId, answer } of elsewhere)
       for (const { requestId } of answer.assigned) turns.set(requestId, Promise.resolve(nodeId));
     if (agent) agents.counted(agent);
-    return { assigned: [...assigned, ...elsewhere.flatMap(({ answer }) => answer.assigned)] };
+    return elsewhere.flatMap(({ answer }) => answer.assigned);
   }
 
   /** The other node that owns the turn; null where this one does, or nobody. */
@@ -293,7 +320,7 @@ class Visitor implements AgentConnection {
     const { nodeId, connectionId } = this;
     return this.calls
       .ask<OfferAnswer>(nodeId, 'agent:assign', { connectionId, assignment })
-      .catch((): OfferAnswer => 'refused');
+      .catch((error: unknown) => (error instanceof ChatError && error.retryable ? 'lost' : 'refused'));
   }
 
   /** For its home, which counts. */

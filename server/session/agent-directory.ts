@@ -97,7 +97,7 @@ export class AgentDirectory {
     agent.graceTimer?.cancel();
     agent.graceTimer = null;
     this.#byConnection.set(connection, agent);
-    if (before !== agent) for (const run of agent.runs()) this.#onHeld(agent, nameOf(run), true);
+    for (const run of agent.runs()) this.#onHeld(agent, nameOf(run), true);
     if (older && older !== connection) {
       this.#byConnection.delete(older);
       older.goaway('replaced');
@@ -227,7 +227,7 @@ export class AgentDirectory {
     if (run.frame.lastSeq > 0 || (agent.connection !== null && agent.connection !== connection)) return;
     if (answer === 'full') return this.#takeBack(agent, held, run);
     this.#giveBack(agent, held);
-    run.refuse(connection);
+    run.refuse(answer === 'lost' ? null : connection);
   }
 
   /** The agent has never heard of the frame, which waits until its home tells of room, or another agent has some. */

@@ -3,8 +3,11 @@ import type { Timer } from '../clock.js';
 import type { FrameRun, Wish } from './host.js';
 import type { Identity } from './identity.js';
 
-/** What comes of offering a frame: the agent takes it, or does not; or it was not asked, since it has no room after all (LIF-4). */
-export type OfferAnswer = 'taken' | 'refused' | 'full';
+/**
+ * What comes of offering a frame: the agent takes it, or does not. Among several nodes (LIF-4) it may not have been asked, since
+ * it has no room after all, or nobody knows what it has answered.
+ */
+export type OfferAnswer = 'taken' | 'refused' | 'full' | 'lost';
 
 /** A socket on which an agent speaks. Calls never throw. */
 export interface AgentConnection {

@@ -1,4 +1,11 @@
-import { definedOf, utf8Bytes, type Message, type MessageFilter, type Result } from '../../protocol/index.js';
+import { definedOf, utf8Bytes, type Args, type Message, type MessageFilter, type Result } from '../../protocol/index.js';
+  definedOf,
+  utf8Bytes,
+  type Message,
+  type MessageFilter,
+  type Result,
+  type Args,
+} from '../../protocol/index.js';
 import type { ChatSession } from './chat-session.js';
 import type { ReadOverlay } from './read-overlay.js';
 
@@ -33,8 +40,14 @@ export interface PendingPage {
   finish(): MessagePage | null;
 }
 
-/** A page as it is at the position that it names, of the revision at that position (CMD-5). @throws {ChatError} `not_found` once the chat is deleted */
-export async function readPage(session: ChatSession, range: MessageRange): Promise<Result<'message:list'>> {
+/**
+ * A page as it is at the position that it names; where it is asked for, with the revision at that position (CMD-5).
+ * @throws {ChatError} `not_found` once the chat is deleted
+ */
+export async function readPage(
+  session: ChatSession,
+  { withRevision = false, ...range }: MessageRange & Pick<Args<'message:list'>, 'withRevision'>,
+): Promise<Result<'message:list'>> {
   for (let spare = 1; ; spare *= 2) {
     const overlay = session.beginRead();
     try {
@@ -42,7 +55,8 @@ export async function readPage(session: ChatSession, range: MessageRange): Promi
       session.mustExist();
       session.settle();
       const page = pending.finish();
-      if (page) return { ...page, position: session.log.position, revision: session.env.revisions.of(session.chatId) };
+      const revision = withRevision ? { revision: session.env.revisions.of(session.chatId) } : {};
+      if (page) return { ...page, position: session.log.position, ...revision };
     } finally {
       session.endRead(overlay);
     }

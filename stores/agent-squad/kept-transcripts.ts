@@ -60,10 +60,10 @@ export class KeptTranscripts {
 async function readOn(chats: ChatCommands, chatId: string, kept: Kept): Promise<Reading> {
   const messages: Message[] = [];
   let { revision } = kept;
-  for await (const page of pagesBehind(chats, { chatId }, kept.last)) {
+  for await (const page of pagesBehind(chats, { chatId, withRevision: true }, kept.last)) {
     if (kept.revision !== null && page.revision !== kept.revision) return readOn(chats, chatId, NOTHING);
     // The first page's: what has changed while the others were read is read again the next time.
-    revision ??= page.revision;
+    revision ??= page.revision ?? null;
     messages.push(...page.messages);
   }
   const open = messages.findIndex(({ state }) => state === 'open');

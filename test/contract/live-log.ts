@@ -56,6 +56,19 @@ export function liveLogContract(name: string, create: (bounds: LiveLogBounds) =>
       expect(texts(log, 3)).toEqual([]);
     });
 
+    it('LIF-4: goes on under another epoch, in which nothing from before is answered', () => {
+      const log = open();
+      append(log, 'a');
+      const before = log.position;
+      log.beginEpoch();
+      expect(log.position.epoch).not.toBe(before.epoch);
+      expect(log.position.offset).toBe(0);
+      expect(log.bytes).toBe(0);
+      expect(append(log, 'b').offset).toBe(1);
+      expect(log.after(before)).toBeNull();
+      expect(texts(log, 0)).toEqual(['b']);
+    });
+
     it('SUB-2: a position of the future, of another epoch or before what is kept is not answered', () => {
       const log = open({ maxEvents: 2, maxBytes: 1_000_000 });
       for (const text of ['a', 'b', 'c']) append(log, text);

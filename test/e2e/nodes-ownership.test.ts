@@ -1,5 +1,4 @@
-import { createClient } from 'redis';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Result } from '../../protocol/index.js';
 import { Agent } from '../harness/agent.js';
 import { expectConsistent } from '../harness/consistent.js';
@@ -15,12 +14,10 @@ async function twoNodes(env: Record<string, string> = {}) {
   const nodes = new Nodes();
   const [a, b] = [await nodes.start({ env }), await nodes.start({ env })];
   const [ann, bob] = [await new Person(a.url).open(), await new Person(b.url).open()];
-  const { REDIS_URL: url = '', REDIS_PREFIX: prefix = '', DATABASE_URL: database = '' } = nodes.env;
-  const redis = await createClient({ url }).connect();
-  onTestFinished(() => redis.close());
-  const ownerOf = (chatId: string) => redis.hGet(`${prefix}owner:${chatId}`, 'node');
+  const { DATABASE_URL: database = '' } = nodes.env;
+  const ownerOf = (chatId: string) => nodes.redis('HGET', `owner:${chatId}`, 'node');
   const known = async () => ({
-    keys: (await redis.keys(`${prefix}*`)).filter((key) => !/(nodes|infos|inbox:|rate:)/.test(key)),
+    keys: ((await nodes.redis('KEYS', '*')) as string[]).filter((key) => !/(nodes|infos|inbox:|rate:)/.test(key)),
     rows: await connected(database, async (client) => (await client.query('SELECT chat_id FROM agent_lease')).rowCount),
   });
   return { a, b, ann, bob, ownerOf, known };
@@ -70,7 +67,7 @@ describeOnRedis('which node owns a chat', () => {
     const before = await ownerOf(chatId);
     expect(before).not.toBeNull();
     const revisionAt = async (person: Person) =>
-      (await person.do<Result<'message:list'>>('message:list', { chatId })).revision;
+      (await person.do<Result<'message:list'>>('message:list', { chatId, withRevision: true })).revision;
     const revision = await revisionAt(bob);
     expect(await revisionAt(ann)).toBe(revision);
     await ann.do('chat:unsubscribe', { chatId });

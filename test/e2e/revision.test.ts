@@ -16,7 +16,7 @@ const save = (chats: ChatCommands, chatId: string, ...contents: string[]): Promi
   });
 
 const revisionOf = async (chats: ChatCommands, chatId: string): Promise<string> =>
-  (await chats.call('message:list', { chatId, limit: 1 })).revision;
+  String((await chats.call('message:list', { chatId, limit: 1, withRevision: true })).revision);
 
 describe('CMD-5: the revision of a chat', () => {
   test('stays while messages are added, by turns too; becomes another with each edit, deletion and replacement', async () => {

@@ -1,3 +1,4 @@
+import { createClient } from 'redis';
 import { onTestFinished } from 'vitest';
 import { systemIds } from '../../server/id-source.js';
 import { postgresDatabase } from './postgres-database.js';
@@ -18,6 +19,17 @@ export class Nodes {
   /** A node in this process. */
   start(options: ServerOptions = {}): Promise<TestServer> {
     return startServer({ ...options, env: { ...this.env, ...options.env } });
+  }
+
+  /** What one command answers, about one of their keys in Redis. */
+  async redis(command: string, key: string, ...more: string[]): Promise<unknown> {
+    const { REDIS_URL: url = '', REDIS_PREFIX: prefix = '' } = this.env;
+    const client = await createClient({ url }).connect();
+    try {
+      return await client.sendCommand([command, prefix + key, ...more]);
+    } finally {
+      client.destroy();
+    }
   }
 
   /** A node as a process of its own, which can be killed. */

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { Assignment } from '../../../protocol/index.js';
+import type { Assignment, TurnAbort } from '../../../protocol/index.js';
 import { systemClock } from '../../../server/clock.js';
 import { AgentDirectory } from '../../../server/session/agent-directory.js';
 import type { AgentConnection, OfferAnswer } from '../../../server/session/attached-agent.js';
@@ -9,8 +9,9 @@ import type { FrameRun, Wish } from '../../../server/session/host.js';
 
 const OFFER = { agentId: 'worker', assistants: [{ assistantId: 'bot' }], concurrency: 10 };
 
-function connection(): AgentConnection & { readonly answer: Deferred<OfferAnswer> } {
+function connection(): AgentConnection & { readonly answer: Deferred<OfferAnswer>; readonly aborts: TurnAbort[] } {
   const answer = new Deferred<OfferAnswer>();
+  const aborts: TurnAbort[] = [];
   const identity = {
     userId: 'u',
     teamId: null,
@@ -20,7 +21,14 @@ function connection(): AgentConnection & { readonly answer: Deferred<OfferAnswer
     expiresAt: null,
     token: null,
   };
-  return { identity, answer, assign: () => answer.promise, abort: vi.fn(), goaway: vi.fn() };
+  return {
+    identity,
+    answer,
+    assign: () => answer.promise,
+    aborts,
+    abort: (abort) => aborts.push(abort),
+    goaway: vi.fn(),
+  };
 }
 
 const wish = (avoid: readonly object[] = []): Wish => ({
@@ -158,7 +166,7 @@ describe('LIF-4, AGT-5: an agent whose home is another node', () => {
     first.answer.resolve('full');
     await vi.waitFor(() => expect(refuse).toHaveBeenCalledWith(null));
     place?.holder.abort('reassigned');
-    expect(first.abort).not.toHaveBeenCalled();
+    expect(first.aborts).toEqual([]);
     expect(held).toEqual([]);
     expect(directory.place(wish())).toBeUndefined();
     directory.told(agent, OFFER.concurrency - 1);
