@@ -1,10 +1,10 @@
-import { definedOf, utf8Bytes, type Args, type Message, type MessageFilter, type Result } from '../../protocol/index.js';
+import {
   definedOf,
   utf8Bytes,
+  type Args,
   type Message,
   type MessageFilter,
   type Result,
-  type Args,
 } from '../../protocol/index.js';
 import type { ChatSession } from './chat-session.js';
 import type { ReadOverlay } from './read-overlay.js';

@@ -69,6 +69,7 @@ describeWithRedisServer('leases while Redis has its troubles', () => {
     await until(() => b.nodes().catch(() => null), 'it is back');
     // What an earlier life has left waits for nobody.
     expect(await until(() => b.acquire('left', true).catch(() => null), 'its own')).toMatchObject({ owner: b.nodeId });
+    await expect(b.acquire('new')).rejects.toMatchObject(unavailable);
     const answer = await until(() => b.acquire('chat-1499').catch(() => null), 'an answer');
     expect(answer).toEqual({ owner: a.nodeId, takenFrom: null });
     await until(() => a.standing === 'held', 'certainty');
