@@ -99,12 +99,9 @@ const settings = z.object({
     .meta({
       description: 'Live log, leases and routing of several nodes, which share `DATABASE_URL`. Unset: one node.',
     }),
-  REDIS_PREFIX: z
-    .string()
-    .default('turnstream:')
-    .meta({
-      description: 'What the names of all keys in Redis begin with, so that several installations can share one.',
-    }),
+  REDIS_PREFIX: z.string().default('turnstream:').meta({
+    description: 'What the names of all keys in Redis begin with, so that several installations can share one.',
+  }),
 
   AUTH_MODE: z.enum(['none', 'jwt'], { error: 'expected none or jwt' }).default('none').meta({
     description: 'Who callers are: `none` believes what they say (development); `jwt` asks for a signed token.',

@@ -13,6 +13,8 @@ const wordsOf = (count: number): string => Array.from({ length: count }, (_, n) 
 const shows = (chat: Chat, requestId: string, text: string, ms?: number) =>
   becomes(chat.view, () => answerIn(chat, requestId).includes(text), ms);
 
+const epochOf = (chat: Chat): string | undefined => chat.view.getSnapshot().position?.epoch;
+
 /**
  * A chat that the first of these nodes owns, with a turn that streams, as a client of each of them follows it: all have seen
  * some words.
@@ -106,6 +108,7 @@ describeWithRedisServer('LIF-4: nodes without Redis', { timeout: 120_000 }, () =
     await until(() => /taken over by another node/.test(a.output), 'it is known by the fence');
     // What its own connections saw meanwhile stands under another epoch: these offsets are given again, to other events.
     expect(answerIn(ann, requestId).length).toBeGreaterThan(text.length);
+    expect(epochOf(ann)).not.toBe(epochOf(bob));
     const { turn } = await cid.start(wordsOf(120), { metadata: { delayMs: 40 } });
     await endOf(bob, turn.requestId);
     await until(() => performance.now() - cutAt > 20_000, 'twenty seconds', 20_000);
