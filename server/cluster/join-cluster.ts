@@ -98,7 +98,6 @@ export async function joinCluster(needs: ClusterNeeds): Promise<Cluster> {
     followings.lost(gone);
   });
   bus.onGap((from) => {
-    calls.fail(from);
     guests.gone(from, 'moved');
     followings.lost(from);
     learn();

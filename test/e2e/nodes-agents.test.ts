@@ -137,6 +137,26 @@ describeOnRedis('agents that are attached to another node than the chat', () => 
     });
   });
 
+  test('LIF-4: a node that has missed what another told of its agents asks again', async () => {
+    const nodes = new Nodes();
+    const [a, b] = [await nodes.process(), await nodes.start()];
+    const ann = await new Person(a.url).open();
+    const chatId = await ann.createChat({ assistantId: 'bot' });
+    await ann.follow(chatId);
+    const owner = await nodes.redis('HGET', 'owner:' + chatId, 'node');
+    process.kill(a.pid, 'SIGSTOP');
+    // What comes first is on its way to the node already; what comes after it is lost.
+    await new Agent(b.url, ['another']).join();
+    const agent = await new Agent(b.url, ['bot']).join();
+    await nodes.redis('DEL', `inbox:${String(owner)}`);
+    process.kill(a.pid, 'SIGCONT');
+    // The next word of the other node tells that there were some before it.
+    await new Agent(b.url, ['third']).join();
+    const { requestId } = (await ann.start(chatId, 'go')).turn;
+    await (await agent.run(requestId)).close();
+    expect((await ann.ended(chatId, requestId)).turn.status).toBe('completed');
+  }, 30_000);
+
   test('LIF-4: a turn is opened at a node that does not own the chat, and one in a chat that it makes', async () => {
     const { a, b } = await nodesWithChats(2);
     const agent = await new Agent(b.server.url, ['bot']).join();

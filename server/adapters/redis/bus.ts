@@ -41,7 +41,7 @@ class RedisBus implements Bus {
   #isClosed = false;
   #countTimer: Timer | null = null;
   #onMessage: (from: string, message: string) => void = () => {};
-  #onGap: (from: string) => void = () => {};
+  readonly #onGap = new Set<(from: string) => void>();
 
   constructor(private readonly options: RedisBusOptions) {
     this.#prefix = options.prefix ?? DEFAULT_PREFIX;
@@ -55,7 +55,7 @@ class RedisBus implements Bus {
       keepMs: this.#keepMs,
       blockMs: options.blockMs ?? 3000,
       onMessage: (from, message) => this.#onMessage(from, message),
-      onGap: (from) => this.#onGap(from),
+      onGap: (from) => this.#gap(from),
     });
   }
 
@@ -84,7 +84,7 @@ class RedisBus implements Bus {
   }
 
   onGap(listener: (from: string) => void): void {
-    this.#onGap = listener;
+    this.#onGap.add(listener);
   }
 
   get isUp(): boolean {
@@ -140,6 +140,10 @@ class RedisBus implements Bus {
   #sendAgain(): void {
     for (const outlet of this.#outlets.values()) outlet.again();
     this.#flushSoon();
+  }
+
+  #gap(from: string): void {
+    for (const listener of this.#onGap) listener(from);
   }
 
   #sayCounts(): void {
