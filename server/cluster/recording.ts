@@ -37,7 +37,7 @@ export class Recording {
 
   /** Resolves when what was added before is safe, or nothing can be done for it; never rejects. */
   readonly keep = async (): Promise<void> => {
-    if (!this.#isUp) return;
+    if (!this.#isUp) return this.needs.records.discard();
     try {
       const { lost, gone } = await this.needs.records.commit();
       for (const chatId of lost) this.needs.ownership.lose(chatId);

@@ -24,6 +24,8 @@ export interface ChatRecords {
    * @throws {ChatError} `storage_unavailable`: what was added may have been written or not, and is added no more
    */
   commit(): Promise<CommitOutcome>;
+  /** Drops what was added and not committed: while nothing can be, it must not pile up. The records have to be restarted then. */
+  discard(): void;
   close(): void;
 }
 

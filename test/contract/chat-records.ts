@@ -151,6 +151,17 @@ export function chatRecordsContract(name: string, open: () => Promise<RecordsUnd
       expect((await b.records.open(chatId, 3)).left).toEqual([note('r.1', 'again')]);
     });
 
+    it('what is discarded is not written by the next commit', async () => {
+      const chatId = aChatId();
+      const { record } = await a.records.open(chatId, 1);
+      record.add(event(1));
+      a.records.discard();
+      expect(await a.records.commit()).toEqual(nothing);
+      record.add(event(2));
+      await a.records.commit();
+      expect((await b.records.open(chatId, 2)).left).toEqual([event(2)]);
+    });
+
     it('a closed record adds nothing', async () => {
       const chatId = aChatId();
       const { record } = await a.records.open(chatId, 1);

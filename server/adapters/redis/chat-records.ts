@@ -76,6 +76,11 @@ class RedisChatRecords implements ChatRecords {
     return { lost: chatsWhere((answer) => answer instanceof Error), gone: chatsWhere((answer) => answer === null) };
   }
 
+  discard(): void {
+    for (const record of this.#added) record.discard();
+    this.#added.clear();
+  }
+
   close(): void {
     this.connection.close();
   }
@@ -133,9 +138,14 @@ class StreamRecord implements ChatRecord {
     if (this.#attempts.delete(attempt)) this.#put(`forget ${attempt}`, '');
   }
 
-  restart(): void {
+  /** What waits for the next commit is not added after all. */
+  discard(): void {
     this.#fields = [];
     this.#events = this.#bytes = 0;
+  }
+
+  restart(): void {
+    this.discard();
     this.#kept = { events: 0, bytes: 0 };
     this.#batches = [];
     this.#attempts.clear();
