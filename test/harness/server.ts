@@ -36,7 +36,7 @@ export interface TestServer extends Turnstream {
 /** A real server in this process, on a free port with a fresh data directory; closed after the test. */
 export async function startServer({
   env = {},
-  dataDir = temporaryDirectory(),
+  dataDir = env['DATA_DIR'] ?? temporaryDirectory(),
   ...options
 }: ServerOptions = {}): Promise<TestServer> {
   const config = readConfig({ ...ROOMY, PORT: '0', DATA_DIR: dataDir, DATABASE_URL: databaseUrl(dataDir), ...env });
