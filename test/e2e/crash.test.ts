@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Result } from '../../protocol/index.js';
+import { isEnded, type Result } from '../../protocol/index.js';
 import { Agent } from '../harness/agent.js';
 import { expectConsistent, httpHistory } from '../harness/consistent.js';
 import { storeBeside } from '../harness/store-beside.js';
@@ -294,7 +294,11 @@ describe('LIF-2: kill -9', { timeout: 60_000 }, () => {
       await until(() => person.disconnectReason, 'the cut');
       await server.start();
       await person.open();
-      const now = await person.turn(turn.requestId);
+      // One that had not begun is queued again, and runs.
+      const now = await until(async () => {
+        const read = await person.turn(turn.requestId);
+        return isEnded(read.status) ? read : null;
+      }, 'its end');
       expect(['completed', 'interrupted']).toContain(now.status);
       if (view.ends(turn.requestId).length > 0) expect(now.status).toBe('completed');
       const history = await expectConsistent(server.url, chatId);
