@@ -2,15 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { canMakeCluster, makeCluster, type Cluster } from '../../tools/postgres-cluster.mjs';
 import { expectConsistent } from '../harness/consistent.js';
 import { postgresDatabase } from '../harness/postgres-database.js';
+import { readiness } from '../harness/readiness.js';
 import { until } from '../harness/until.js';
 import { scene } from './scene.js';
 
 const contents = (messages: readonly { props: Record<string, unknown> }[]) =>
   messages.map(({ props }) => props['content']);
-const readiness = async (url: string): Promise<unknown> => {
-  const response = await fetch(`${url}/readyz`);
-  return [response.status, ((await response.json()) as { checks: unknown }).checks];
-};
 const READY = [200, { store: true, log: true, journal: true, draining: false }];
 const WITHOUT_STORE = [503, { store: false, log: true, journal: true, draining: false }];
 
