@@ -13,7 +13,9 @@ export class Nodes {
   constructor(redisUrl = REDIS_URL) {
     const database = postgresDatabase();
     onTestFinished(() => database.remove());
-    this.env = { DATABASE_URL: database.url, REDIS_URL: redisUrl, REDIS_PREFIX: `test-${systemIds.id()}:` };
+    const prefix = `test-${systemIds.id()}:`;
+    onTestFinished(() => forgotten(redisUrl, prefix));
+    this.env = { DATABASE_URL: database.url, REDIS_URL: redisUrl, REDIS_PREFIX: prefix };
   }
 
   /** A node in this process. */
@@ -35,5 +37,20 @@ export class Nodes {
   /** A node as a process of its own, which can be killed. */
   process(env: Record<string, string> = {}): Promise<ServerProcess> {
     return new ServerProcess({ ...this.env, ...env }, temporaryDirectory()).start();
+  }
+}
+
+/** Takes out what the nodes have left, where their Redis is still there. */
+async function forgotten(url: string, prefix: string): Promise<void> {
+  const client = createClient({ url, socket: { reconnectStrategy: false } });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const keys = await client.keys(`${prefix}*`);
+    if (keys.length > 0) await client.del(keys);
+  } catch {
+    // It was the test's own, and has ended with it.
+  } finally {
+    if (client.isOpen) client.destroy();
   }
 }
