@@ -68,6 +68,12 @@ export async function joinCluster(needs: ClusterNeeds): Promise<Cluster> {
     pump.flush();
     return pump.waiting;
   };
+  /** What is answered is safe: another node would go on from there. */
+  async function safely<T>(result: Promise<T>): Promise<T> {
+    const done = await result;
+    await whenSafe();
+    return done;
+  }
   const calls = new Calls(bus, log);
   const routes = new Routes({ ownership, leases, store, clock });
   const { nodeId } = leases;
@@ -86,10 +92,10 @@ export async function joinCluster(needs: ClusterNeeds): Promise<Cluster> {
 
   const peers = await Peers.join(leases, calls, clock);
   const desk = createRoutedDesk({
-    ...{ local: needs.desk, calls, peers, routes, ownership, followings, sessions, leases, store, ids, whenSafe },
+    ...{ local: needs.desk, calls, peers, routes, ownership, followings, sessions, leases, store, ids, safely },
   });
   const agentDesk = await createRoutedAgentDesk({
-    ...{ local: needs.agentDesk, agents, calls, bus, peers, routes, ownership, leases, store, ids, log, whenSafe },
+    ...{ local: needs.agentDesk, agents, calls, bus, peers, routes, ownership, leases, store, ids, log, safely },
     ledger: env.ledger,
   });
 

@@ -36,7 +36,8 @@ export interface RoutedAgentDeskNeeds {
   readonly ledger: TurnLedger;
   readonly ids: IdSource;
   readonly log: Log;
-  readonly whenSafe: () => Promise<void> | null;
+  /** Waits until what the work has told is safe. */
+  readonly safely: <T>(work: Promise<T>) => Promise<T>;
 }
 
 /** Turns of a connection whose nodes are remembered. */
@@ -74,7 +75,7 @@ interface AskedCommand {
  * frames of the chats that it owns, and takes its commands for them by way of its home, in their order.
  */
 export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promise<AgentDesk> {
-  const { local, agents, calls, bus, peers, routes, ownership, leases, store, ledger, ids, log, whenSafe } = needs;
+  const { local, agents, calls, bus, peers, routes, ownership, leases, store, ledger, ids, log, safely } = needs;
   const homes = new Map<AgentConnection, Home>();
   const homesById = new Map<string, Home>();
   const visitors = new Map<string, Visitor>();
@@ -110,9 +111,7 @@ export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promis
     const connection = visitors.get(`${from} ${connectionId}`);
     if (!connection) throw new ChatError('forbidden', 'Attach first: agent:attach.');
     if (chatId !== undefined && !ownership.owns(chatId)) throw notHere();
-    const result = await local.run(name, connection, args as never);
-    await whenSafe();
-    return result;
+    return safely(local.run(name, connection, args as never));
   });
   calls.hear<{ connectionId: string }>('agent:gone', (from, { connectionId }) => leave(from, connectionId));
   calls.hear<{ connectionId: string; identity: Identity }>('agent:renewed', (from, { connectionId, identity }) => {
@@ -242,16 +241,12 @@ export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promis
     if (ledger.chatOf(requestId) !== undefined) return safely(local.run(name, connection, args));
     const owner = turns.get(requestId) ?? ownerOfTurn(requestId);
     turns.set(requestId, owner);
+    // What could not be found out is asked again with the next command.
+    owner.catch(() => turns.get(requestId) === owner && turns.delete(requestId));
     // Those of long ago are looked for again, should the agent still speak of them.
     if (turns.size > MAX_TURNS) turns.delete(turns.keys().next().value ?? '');
     const nodeId = await owner;
     return nodeId === null ? safely(local.run(name, connection, args)) : ask(nodeId, home, name, args);
-  }
-
-  async function safely<T>(result: Promise<T>): Promise<T> {
-    const done = await result;
-    await whenSafe();
-    return done;
   }
 
   /** About a chat. */

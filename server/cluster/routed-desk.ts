@@ -24,7 +24,8 @@ export interface RoutedDeskNeeds {
   readonly leases: Pick<Leases, 'nodes'>;
   readonly store: Store;
   readonly ids: IdSource;
-  readonly whenSafe: () => Promise<void> | null;
+  /** Waits until what the work has told is safe. */
+  readonly safely: <T>(work: Promise<T>) => Promise<T>;
 }
 
 interface AskedCommand {
@@ -50,18 +51,12 @@ type Inside = Pick<Named, 'messageId' | 'stackId'>;
  * is confirmed is safe: another node would go on from there.
  */
 export function createRoutedDesk(needs: RoutedDeskNeeds): ChatDesk {
-  const { local, calls, peers, routes, ownership, followings, sessions, leases, store, ids, whenSafe } = needs;
+  const { local, calls, peers, routes, ownership, followings, sessions, leases, store, ids, safely } = needs;
 
   // For others ----------------------------------------------------------------------------------------------------------
 
   /** Connections of other nodes that type here. */
   const typists = new Map<string, object>();
-
-  async function safely<T>(result: Promise<T>): Promise<T> {
-    const done = await result;
-    await whenSafe();
-    return done;
-  }
 
   calls.serve<AskedCommand>('run', (_from, { name, chatId, identity, args, sent }) => {
     if (!ownership.owns(chatId)) throw notHere();

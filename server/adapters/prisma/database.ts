@@ -39,7 +39,7 @@ export class Database {
     const { client, dialect, readers, writers } = connections;
     this.#reads = new Lanes(readers);
     this.#writes = new Lanes(writers);
-    this.#select = (sql, args) => client.$queryRawUnsafe(dialect.parameters(sql), ...args);
+    this.#select = selectOn(client, dialect);
   }
 
   get dialect(): Dialect {
@@ -70,8 +70,7 @@ export class Database {
     const fenced = (): Promise<T> =>
       client.$transaction(async (transaction) => {
         const chatId = await chatOf(transaction);
-        const select: Select = (sql, args) => transaction.$queryRawUnsafe(dialect.parameters(sql), ...args);
-        if (chatId !== undefined) await fencing.mustHold(chatId, select);
+        if (chatId !== undefined) await fencing.mustHold(chatId, selectOn(transaction, dialect));
         return work(transaction);
       });
     return this.#run('write', () => this.#writes.run(fenced));
@@ -125,3 +124,8 @@ export class Database {
     }
   }
 }
+
+const selectOn =
+  (client: Prisma.TransactionClient, dialect: Dialect): Select =>
+  (sql, args) =>
+    client.$queryRawUnsafe(dialect.parameters(sql), ...args);
