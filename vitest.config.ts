@@ -31,7 +31,9 @@ const WITHOUT_DATABASE = [
   'http-origins',
   'limits-of-callers',
   'malformed',
-  // On a server of its own.
+  // These name their own PostgreSQL.
+  'nodes',
+  'nodes-*',
   'postgresql-*',
   'readme',
   'settings',
