@@ -1,43 +1,23 @@
-import {
-  ChatError,
-  type AgentArgs,
-  type AgentResult,
-  type Assignment,
-  type GoawayCode,
-  type TurnAbort,
-} from '../../protocol/index.js';
+import type { AgentArgs, AgentResult, Assignment, GoawayCode, TurnAbort } from '../../protocol/index.js';
 import type { IdSource } from '../id-source.js';
 import type { Log } from '../log.js';
 import type { Bus } from '../ports/bus.js';
 import type { Leases } from '../ports/leases.js';
 import type { Store } from '../ports/store.js';
-import type { AgentDirectory } from '../session/agent-directory.js';
-import type { AgentConnection, AttachedAgent, OfferAnswer } from '../session/attached-agent.js';
+import type { AgentConnection, AttachedAgent } from '../session/attached-agent.js';
 import type { AgentDesk, AgentDeskCommand } from '../session/desk/agent-desk.js';
-import type { Identity } from '../session/identity.js';
 import type { TurnLedger } from '../session/turn-ledger.js';
-import type { Calls } from './calls.js';
-import { notHere } from './not-here.js';
-import type { Ownership } from './ownership.js';
-import type { Peers } from './peers.js';
 import type { Routes } from './routes.js';
+import { createVisitors, type AskedCommand, type Attached, type Attaching, type VisitorsNeeds } from './visitors.js';
 
-export interface RoutedAgentDeskNeeds {
-  /** The desk over the chats that this node owns. */
-  readonly local: AgentDesk;
-  readonly agents: AgentDirectory;
-  readonly calls: Calls;
+export interface RoutedAgentDeskNeeds extends VisitorsNeeds {
   readonly bus: Pick<Bus, 'onGap'>;
-  readonly peers: Peers;
   readonly routes: Routes;
-  readonly ownership: Ownership;
   readonly leases: Pick<Leases, 'ownerOf'>;
   readonly store: Pick<Store, 'chatOfRequest'>;
   readonly ledger: TurnLedger;
   readonly ids: IdSource;
   readonly log: Log;
-  /** Waits until what the work has told is safe. */
-  readonly safely: <T>(work: Promise<T>) => Promise<T>;
 }
 
 /** Turns of a connection whose nodes are remembered. */
@@ -53,23 +33,6 @@ interface Home {
   readonly turns: Map<string, Promise<string | null>>;
 }
 
-interface Attaching {
-  readonly connectionId: string;
-  readonly identity: Identity;
-  readonly offer: AgentArgs<'agent:attach'>;
-}
-
-interface Attached extends Attaching {
-  readonly load: number;
-}
-
-interface AskedCommand {
-  readonly connectionId: string;
-  readonly name: AgentDeskCommand;
-  readonly args: unknown;
-  readonly chatId?: string;
-}
-
 /**
  * The agents' desk of a node among several. An agent is attached to one node, its home, and known to all: each of them gives it
  * frames of the chats that it owns, and takes its commands for them by way of its home, in their order.
@@ -78,58 +41,10 @@ export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promis
   const { local, agents, calls, bus, peers, routes, ownership, leases, store, ledger, ids, log, safely } = needs;
   const homes = new Map<AgentConnection, Home>();
   const homesById = new Map<string, Home>();
-  const visitors = new Map<string, Visitor>();
-
-  // Agents of other nodes -----------------------------------------------------------------------------------------------
+  const visitors = createVisitors(needs);
 
   const agentAt = (connection: AgentConnection | undefined): AttachedAgent | undefined =>
     connection && agents.find(connection);
-
-  function visitor(nodeId: string, { connectionId, identity }: Attaching): Visitor {
-    const name = `${nodeId} ${connectionId}`;
-    const visitor = visitors.get(name) ?? new Visitor(nodeId, connectionId, identity, calls);
-    visitor.identity = identity;
-    visitors.set(name, visitor);
-    return visitor;
-  }
-
-  function leave(nodeId: string, connectionId: string): void {
-    const name = `${nodeId} ${connectionId}`;
-    const left = visitors.get(name);
-    visitors.delete(name);
-    if (left) local.disconnected(left);
-  }
-
-  calls.serve<Attaching>('agent:attach', (from, attaching) =>
-    local.run('agent:attach', visitor(from, attaching), attaching.offer),
-  );
-  calls.hear<{ connectionId: string; load: number }>('agent:load', (from, { connectionId, load }) => {
-    const told = agentAt(visitors.get(`${from} ${connectionId}`));
-    if (told) agents.told(told, load);
-  });
-  calls.serve<AskedCommand>('agent', async (from, { connectionId, name, args, chatId }) => {
-    const connection = visitors.get(`${from} ${connectionId}`);
-    if (!connection) throw new ChatError('forbidden', 'Attach first: agent:attach.');
-    if (chatId !== undefined && !ownership.owns(chatId)) throw notHere();
-    return safely(local.run(name, connection, args as never));
-  });
-  calls.hear<{ connectionId: string }>('agent:gone', (from, { connectionId }) => leave(from, connectionId));
-  calls.hear<{ connectionId: string; identity: Identity }>('agent:renewed', (from, { connectionId, identity }) => {
-    const renewed = visitors.get(`${from} ${connectionId}`);
-    if (!renewed) return;
-    renewed.identity = identity;
-    local.renewed(renewed);
-  });
-  agents.onHeld(({ connection }, frame, isHeld) => {
-    if (connection instanceof Visitor) connection.holds(frame, isHeld);
-  });
-  peers.onGone((nodeId) => {
-    for (const { nodeId: at, connectionId } of [...visitors.values()]) if (at === nodeId) leave(nodeId, connectionId);
-    for (const { turns } of homes.values()) turns.clear();
-    agents.nodeGone(nodeId);
-  });
-
-  // Agents of this node -------------------------------------------------------------------------------------------------
 
   calls.serve<{ connectionId: string; assignment: Assignment }>('agent:assign', async (from, asked) => {
     const home = homesById.get(asked.connectionId);
@@ -162,8 +77,13 @@ export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promis
     ),
   );
 
+  peers.onGone((nodeId) => {
+    for (const { turns } of homes.values()) turns.clear();
+    agents.nodeGone(nodeId);
+  });
+
   // Who is there already: whoever attaches from now on knows of this node.
-  for (const { nodeId, answer } of await peers.ask<Attached[]>('agents', {})) await meet(nodeId, answer);
+  for (const { nodeId, answer } of await peers.ask<Attached[]>('agents', {})) await visitors.meet(nodeId, answer);
 
   bus.onGap((from) => {
     relearn(from).catch((error: unknown) => log.warn({ err: error, from }, 'agents of a node are not known'));
@@ -171,21 +91,8 @@ export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promis
 
   /** What the other node has said of agents, its own and those of this one, may not have been heard. */
   async function relearn(nodeId: string): Promise<void> {
-    await meet(nodeId, await calls.ask<Attached[]>(nodeId, 'agents', {}));
+    await visitors.meet(nodeId, await calls.ask<Attached[]>(nodeId, 'agents', {}));
     for (const home of [...homes.values()]) if (home.offer) await announce(home, home.offer);
-  }
-
-  /** These are the agents whose home is the other node. */
-  async function meet(nodeId: string, all: readonly Attached[]): Promise<void> {
-    const attached = new Set(all.map(({ connectionId }) => connectionId));
-    for (const { nodeId: at, connectionId } of [...visitors.values()])
-      if (at === nodeId && !attached.has(connectionId)) leave(nodeId, connectionId);
-    for (const attaching of all) {
-      const visiting = visitor(nodeId, attaching);
-      await local.run('agent:attach', visiting, attaching.offer);
-      const agent = agentAt(visiting);
-      if (agent) agents.told(agent, attaching.load);
-    }
   }
 
   function homeOf(connection: AgentConnection): Home {
@@ -226,14 +133,16 @@ export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promis
     return owner === ownership.nodeId ? null : owner;
   }
 
-  const ask = <N extends AgentDeskCommand>(
+  function ask<N extends AgentDeskCommand>(
     nodeId: string,
     { connectionId }: Home,
     name: N,
     args: AgentArgs<N>,
     chatId?: string,
-  ): Promise<AgentResult<N>> =>
-    calls.ask(nodeId, 'agent', { connectionId, name, args, ...(chatId === undefined ? {} : { chatId }) });
+  ): Promise<AgentResult<N>> {
+    const asked: AskedCommand = { connectionId, name, args, ...(chatId === undefined ? {} : { chatId }) };
+    return calls.ask(nodeId, 'agent', asked);
+  }
 
   /** About a frame: it is where its turn is, and what is sent first arrives first. */
   async function inTurn<N extends AgentDeskCommand>(home: Home, name: N, args: AgentArgs<N>, requestId: string) {
@@ -300,34 +209,4 @@ export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promis
       peers.tell('agent:gone', { connectionId: home.connectionId });
     },
   };
-}
-
-/** An agent's connection to another node. */
-class Visitor implements AgentConnection {
-  constructor(
-    readonly nodeId: string,
-    readonly connectionId: string,
-    public identity: Identity,
-    private readonly calls: Calls,
-  ) {}
-
-  assign(assignment: Assignment): Promise<OfferAnswer> {
-    const { nodeId, connectionId } = this;
-    return this.calls
-      .ask<OfferAnswer>(nodeId, 'agent:assign', { connectionId, assignment })
-      .catch((error: unknown) => (error instanceof ChatError && error.retryable ? 'lost' : 'refused'));
-  }
-
-  /** For its home, which counts. */
-  holds(frame: string, isHeld: boolean): void {
-    this.calls.tell(this.nodeId, 'agent:held', { connectionId: this.connectionId, frame, isHeld });
-  }
-
-  abort(abort: TurnAbort): void {
-    this.calls.tell(this.nodeId, 'agent:abort', { connectionId: this.connectionId, abort });
-  }
-
-  goaway(code: GoawayCode): void {
-    this.calls.tell(this.nodeId, 'agent:goaway', { connectionId: this.connectionId, code });
-  }
 }

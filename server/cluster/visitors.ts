@@ -1,0 +1,145 @@
+import { ChatError, type AgentArgs, type Assignment, type GoawayCode, type TurnAbort } from '../../protocol/index.js';
+import type { AgentDirectory } from '../session/agent-directory.js';
+import type { AgentConnection, AttachedAgent, OfferAnswer } from '../session/attached-agent.js';
+import type { AgentDesk, AgentDeskCommand } from '../session/desk/agent-desk.js';
+import type { Identity } from '../session/identity.js';
+import type { Calls } from './calls.js';
+import { notHere } from './not-here.js';
+import type { Ownership } from './ownership.js';
+import type { Peers } from './peers.js';
+
+/** What an agent's home says to all others when it attaches. */
+export interface Attaching {
+  readonly connectionId: string;
+  readonly identity: Identity;
+  readonly offer: AgentArgs<'agent:attach'>;
+}
+
+/** An agent as its home tells of it to who asks later. */
+export interface Attached extends Attaching {
+  /** Frames that it holds, at any node. */
+  readonly load: number;
+}
+
+/** A command of an agent, brought by its home to the node that it concerns. */
+export interface AskedCommand {
+  readonly connectionId: string;
+  readonly name: AgentDeskCommand;
+  readonly args: unknown;
+  readonly chatId?: string;
+}
+
+export interface VisitorsNeeds {
+  /** The desk over the chats that this node owns. */
+  readonly local: AgentDesk;
+  readonly agents: AgentDirectory;
+  readonly calls: Calls;
+  readonly peers: Peers;
+  readonly ownership: Ownership;
+  /** Waits until what the work has told is safe. */
+  readonly safely: <T>(work: Promise<T>) => Promise<T>;
+}
+
+/** The agents of other nodes, at the desk of this one. */
+export interface Visitors {
+  /** These are all agents whose home is the other node; of others that it had, nothing is left. */
+  meet(nodeId: string, all: readonly Attached[]): Promise<void>;
+}
+
+/** Each of them has a connection here that leads to its home; what its home brings is done as if it had come on it. */
+export function createVisitors({ local, agents, calls, peers, ownership, safely }: VisitorsNeeds): Visitors {
+  const visitors = new Map<string, Visitor>();
+
+  const visitorOf = (nodeId: string, connectionId: string): Visitor | undefined =>
+    visitors.get(`${nodeId} ${connectionId}`);
+
+  function agentOf(visitor: Visitor | undefined): AttachedAgent | undefined {
+    return visitor && agents.find(visitor);
+  }
+
+  function welcome(nodeId: string, { connectionId, identity }: Attaching): Visitor {
+    const visitor = visitorOf(nodeId, connectionId) ?? new Visitor(nodeId, connectionId, identity, calls);
+    visitor.identity = identity;
+    visitors.set(`${nodeId} ${connectionId}`, visitor);
+    return visitor;
+  }
+
+  function leave(nodeId: string, connectionId: string): void {
+    const left = visitorOf(nodeId, connectionId);
+    visitors.delete(`${nodeId} ${connectionId}`);
+    if (left) local.disconnected(left);
+  }
+
+  /** Those of a node that are not in the list leave. */
+  function keepOnly(nodeId: string, attached: ReadonlySet<string>): void {
+    for (const { nodeId: at, connectionId } of [...visitors.values()])
+      if (at === nodeId && !attached.has(connectionId)) leave(nodeId, connectionId);
+  }
+
+  calls.serve<Attaching>('agent:attach', (from, attaching) =>
+    local.run('agent:attach', welcome(from, attaching), attaching.offer),
+  );
+  calls.serve<AskedCommand>('agent', async (from, { connectionId, name, args, chatId }) => {
+    const visitor = visitorOf(from, connectionId);
+    if (!visitor) throw new ChatError('forbidden', 'Attach first: agent:attach.');
+    if (chatId !== undefined && !ownership.owns(chatId)) throw notHere();
+    return safely(local.run(name, visitor, args as never));
+  });
+  calls.hear<{ connectionId: string; load: number }>('agent:load', (from, { connectionId, load }) => {
+    const agent = agentOf(visitorOf(from, connectionId));
+    if (agent) agents.told(agent, load);
+  });
+  calls.hear<{ connectionId: string; identity: Identity }>('agent:renewed', (from, { connectionId, identity }) => {
+    const renewed = visitorOf(from, connectionId);
+    if (!renewed) return;
+    renewed.identity = identity;
+    local.renewed(renewed);
+  });
+  calls.hear<{ connectionId: string }>('agent:gone', (from, { connectionId }) => leave(from, connectionId));
+  agents.onHeld(({ connection }, frame, isHeld) => {
+    if (connection instanceof Visitor) connection.holds(frame, isHeld);
+  });
+  peers.onGone((nodeId) => keepOnly(nodeId, new Set()));
+
+  return {
+    async meet(nodeId, all) {
+      keepOnly(nodeId, new Set(all.map(({ connectionId }) => connectionId)));
+      for (const attaching of all) {
+        const visitor = welcome(nodeId, attaching);
+        await local.run('agent:attach', visitor, attaching.offer);
+        const agent = agentOf(visitor);
+        if (agent) agents.told(agent, attaching.load);
+      }
+    },
+  };
+}
+
+/** The connection of an agent of another node: it leads to its home. */
+class Visitor implements AgentConnection {
+  constructor(
+    readonly nodeId: string,
+    readonly connectionId: string,
+    public identity: Identity,
+    private readonly calls: Calls,
+  ) {}
+
+  assign(assignment: Assignment): Promise<OfferAnswer> {
+    const { nodeId, connectionId } = this;
+    return this.calls
+      .ask<OfferAnswer>(nodeId, 'agent:assign', { connectionId, assignment })
+      .catch((error: unknown) => (error instanceof ChatError && error.retryable ? 'lost' : 'refused'));
+  }
+
+  /** For its home, which counts. */
+  holds(frame: string, isHeld: boolean): void {
+    this.calls.tell(this.nodeId, 'agent:held', { connectionId: this.connectionId, frame, isHeld });
+  }
+
+  abort(abort: TurnAbort): void {
+    this.calls.tell(this.nodeId, 'agent:abort', { connectionId: this.connectionId, abort });
+  }
+
+  goaway(code: GoawayCode): void {
+    this.calls.tell(this.nodeId, 'agent:goaway', { connectionId: this.connectionId, code });
+  }
+}
