@@ -175,7 +175,7 @@ export class Ownership implements Holdings {
       if (!this.#store) throw new ChatError('storage_unavailable');
       const fence = await this.#store.takeChat(chatId, this.nodeId, isoNow(clock));
       const { record, left } = await records.open(chatId, fence);
-      this.#held.set(chatId, { fence, record, left: this.#withDisk(chatId, left) });
+      this.#held.set(chatId, { fence, record, left: this.#withDisk(chatId, left), isRecorded: true });
       this.owns(chatId);
       await this.#onTaken(chatId);
       return owner;

@@ -22,7 +22,7 @@ export interface RecordingNeeds {
 export class Recording {
   #isUp = true;
   #isClosed = false;
-  #sessions: Pick<Sessions, 'all' | 'get'> | null = null;
+  #sessions: Pick<Sessions, 'get'> | null = null;
 
   constructor(private readonly needs: RecordingNeeds) {}
 
@@ -55,7 +55,11 @@ export class Recording {
   #down(error: unknown): void {
     if (!this.#isUp || this.#isClosed) return;
     this.#isUp = false;
-    for (const session of this.#sessions?.all() ?? []) session.beginEpoch();
+    for (const chatId of this.needs.ownership.chats()) {
+      const holding = this.needs.ownership.holding(chatId);
+      if (holding) holding.isRecorded = false;
+      this.#sessions?.get(chatId)?.beginEpoch();
+    }
     this.needs.log.error({ err: error }, 'chats cannot be recorded for other nodes at present');
     void this.#untilUp();
   }

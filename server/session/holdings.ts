@@ -7,6 +7,8 @@ export interface Holding {
   readonly record: ChatRecord;
   /** What owners before have left, until the chat is taken into memory. */
   left: readonly RecordEntry[];
+  /** Whether the record has all that is told of the chat; once it has not, the log may not go on under the epoch that is in it. */
+  isRecorded: boolean;
 }
 
 /** Which chats this process may take into memory: on a node of its own all, and nothing has to be held. */

@@ -129,6 +129,7 @@ export class Sessions {
       session.close();
       throw new ChatError('storage_unavailable', undefined, { retryAfterMs: 100 });
     }
+    if (holding?.isRecorded === false) session.beginEpoch();
     this.keep(session);
     return session;
   }

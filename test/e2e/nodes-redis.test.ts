@@ -121,4 +121,33 @@ describeWithRedisServer('LIF-4: nodes without Redis', { timeout: 120_000 }, () =
     for (const url of urls) await expectConsistent(url, chatId);
     await expectSameViews(b.url, ...chats);
   });
+
+  test('a chat that was taken and not read yet when Redis goes away: what is told of it then stands under another epoch', async () => {
+    const redis = await RedisServer.start();
+    const network = await Proxy.to(redis.url, asBytes);
+    const nodes = new Nodes(redis.url);
+    const a = await nodes.start({ env: { REDIS_URL: network.url.replace('http', 'redis') } });
+    const b = await nodes.start();
+    const before = clientOf(b.url);
+    const { chatId } = (await before.call('chat:create', { assistantId: 'echo' })).chat;
+    const chat = await opened(before, chatId);
+    await turnsOf([chat]);
+    const epoch = epochOf(chat);
+    before.close();
+    await b.drain();
+
+    const client = clientOf(a.url);
+    const { ann: other } = await streaming([a.url], wordsOf(400), 50);
+    const recorded = epochOf(other);
+    const owns = () => client.call('chat:get', { chatId });
+    await owns();
+    network.isUp = false;
+    network.cut();
+    // Asked for all the while, so that it stays this node's.
+    await until(async () => (await owns()) && epochOf(other) !== recorded, 'the record is away');
+    const after = await opened(client, chatId);
+    expect(epochOf(after)).not.toBe(epoch);
+    await turnsOf([after]);
+    expect(epochOf(after)).not.toBe(epoch);
+  });
 });
