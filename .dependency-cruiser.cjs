@@ -44,7 +44,11 @@ module.exports = {
       comment: 'What is installed for development only is missing where the server runs.',
       severity: 'error',
       from: { pathNot: [generated, '^client/web/'] },
-      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'], pathNot: '^node_modules/@types/' },
+      to: {
+        dependencyTypes: ['npm-dev'],
+        dependencyTypesNot: ['type-only', 'npm-peer'],
+        pathNot: '^node_modules/@types/',
+      },
     },
 
     only('protocol', 'The contract is a leaf: zod only.', '^protocol/', ['^protocol/', '^node_modules/zod/']),

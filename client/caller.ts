@@ -16,6 +16,8 @@ export class Caller {
     private readonly connection: Connection,
     private readonly ids: IdSource,
     private readonly ackTimeoutMs: number,
+    /** Told of each success, before the one who asked. */
+    private readonly answered: (name: string, args: object, data: unknown) => void,
   ) {}
 
   /** @throws {ChatError} the server's refusal, or one of the client's own (`details.reason`) */
@@ -24,8 +26,10 @@ export class Caller {
   }
 
   /** @throws as {@link call} */
-  send(command: ClientCommand, { timeoutMs = this.ackTimeoutMs }: CallOptions = {}): Promise<unknown> {
+  async send(command: ClientCommand, { timeoutMs = this.ackTimeoutMs }: CallOptions = {}): Promise<unknown> {
     if (this.connection.state.getSnapshot().status === 'idle') this.connection.connect();
-    return this.queue.submit(command, timeoutMs);
+    const data = await this.queue.submit(command, timeoutMs);
+    this.answered(command.name, command.args, data);
+    return data;
   }
 }

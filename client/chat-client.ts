@@ -7,12 +7,16 @@ import {
   type Presence,
   type Result,
   type Signal,
+  type User,
   type Unsubscribed,
 } from '../protocol/index.js';
 import { isEventBatch } from './apply-events.js';
 import { DEFAULT_BACKOFF, type Backoff } from './backoff.js';
 import { Caller, type CallOptions } from './caller.js';
 import { Chat } from './chat.js';
+import { ChatList } from './chat-list.js';
+import { newsOfAnswer, newsOfChat, type ChatNews } from './chat-news.js';
+import { queryKey, type ChatQuery } from './chat-query.js';
 import { ChatRegistry } from './chat-registry.js';
 import type { SocketCommandName } from './client-command.js';
 import { systemClock, type Clock } from './clock.js';
@@ -21,7 +25,8 @@ import { closedError, Connection } from './connection.js';
 import type { ConnectionState } from './connection-state.js';
 import { systemIds, type IdSource } from './id-source.js';
 import { createSocketTransport } from './socket-transport.js';
-import type { Store } from './store.js';
+import { Interned } from './interned.js';
+import { Held, Listeners, type Store } from './store.js';
 import type { DevelopmentAuth, TokenSource } from './token.js';
 import type { Transport } from './transport.js';
 import { browserWake, type WakeSource } from './wake.js';
@@ -60,6 +65,8 @@ export interface ChatClientOptions {
 export interface ChatClient {
   /** The connection's state, for `useSyncExternalStore`. `hello` in the open state says who the caller is. */
   readonly connection: Store<ConnectionState>;
+  /** Whether there is a connection, and every chat in use shows what is so at this moment. */
+  readonly isUpToDate: Store<boolean>;
   /** The bounds that the server announced; the protocol's defaults before. */
   readonly limits: Limits;
   /** Begins to connect, also after the client was closed. */
@@ -74,6 +81,12 @@ export interface ChatClient {
   call<N extends SocketCommandName>(name: N, args: ArgsInput<N>, options?: CallOptions): Promise<Result<N>>;
   /** The chat of this id, the same object while anybody has it. @throws {ChatError} `bad_request`: not an id */
   chat(chatId: string): Chat;
+  /**
+   * The chats of a query, read page by page while somebody watches; the same object while anybody has it.
+   *
+   * @param pageSize rows of a page, 1…100, default 20
+   */
+  chats(query?: ChatQuery, pageSize?: number): ChatList;
   /** A new id, for a chat that is about to be created. */
   newId(): string;
   /** Ends the connection and settles everything that waits. Chats keep what they show. */
@@ -83,19 +96,24 @@ export interface ChatClient {
 /** @throws {ChatError} `bad_request` without a url and without a transport */
 export function createChatClient(options: ChatClientOptions): ChatClient {
   const { clock = systemClock, ids = systemIds, ackTimeoutMs = 30_000, maxQueuedCommands = 1_000 } = options;
-  if (options.url === undefined && !options.transport) throw new ChatError('bad_request', 'A url is needed.');
+  const transport = transportOf(options);
   const backoff: Backoff = { ...DEFAULT_BACKOFF, ...options.backoff };
+  const { messageLimit = 50, leaveGraceMs = 1_000, wake = browserWake } = options;
   const chats = new ChatRegistry(options.maxLeftChats ?? 20);
+  const lists = new Interned<ChatList>();
+  const news = new Listeners<[ChatNews]>();
+  const isUpToDate = new Held(false);
+  let user: User | null = null;
 
   const connection = new Connection(
     {
-      transport: options.transport ?? createSocketTransport({ url: options.url ?? '' }),
+      transport,
       token: options.token,
       auth: options.auth,
       clock,
       ids,
       backoff,
-      wake: options.wake ?? browserWake,
+      wake,
       connectTimeoutMs: options.connectTimeoutMs ?? 20_000,
       awaitHello: true,
     },
@@ -114,7 +132,24 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
     },
   );
   const queue = new CommandQueue(connection, { clock, maxQueuedCommands });
-  const caller = new Caller(queue, connection, ids, ackTimeoutMs);
+  const caller = new Caller(queue, connection, ids, ackTimeoutMs, (name, args, data) =>
+    tell(newsOfAnswer(name, args, data)),
+  );
+
+  function tell(item: ChatNews | null): void {
+    if (item) news.notify(item);
+  }
+
+  function lookUpToDate(): void {
+    const isShown = (chat: Chat): boolean => ['live', 'ended'].includes(chat.view.getSnapshot().status);
+    isUpToDate.set(connection.state.getSnapshot().status === 'open' && chats.every(isShown));
+  }
+
+  connection.state.subscribe(() => {
+    const state = connection.state.getSnapshot();
+    if (state.status === 'open' && state.hello) user = state.hello.user;
+    lookUpToDate();
+  });
 
   function received(event: string, body: unknown): void {
     if (event === 'events' && isEventBatch(body)) chats.incoming(body[0]?.chatId ?? '')?.events(body);
@@ -132,13 +167,32 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
       ids,
       backoff,
       ackTimeoutMs,
-      messageLimit: options.messageLimit ?? 50,
-      leaveGraceMs: options.leaveGraceMs ?? 1_000,
+      messageLimit,
+      leaveGraceMs,
+      changed(after, before) {
+        tell(newsOfChat(chatId, after, before));
+        if (after.status !== before.status) lookUpToDate();
+      },
       wire: (chat, incoming) => chats.wire(chat, incoming),
       used(chat, inUse) {
         chats.used(chat, inUse);
+        lookUpToDate();
         if (inUse && connection.state.getSnapshot().status === 'idle') connection.connect();
       },
+    });
+  }
+
+  function createList(query: ChatQuery, pageSize: number): ChatList {
+    return new ChatList({
+      query,
+      pageSize,
+      leaveGraceMs,
+      list: (args) => caller.call('chat:list', args),
+      connection: connection.state,
+      news,
+      user: () => user,
+      clock,
+      wake,
     });
   }
 
@@ -146,6 +200,7 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
 
   return {
     connection: connection.state,
+    isUpToDate,
     get limits() {
       return connection.limits;
     },
@@ -159,9 +214,17 @@ export function createChatClient(options: ChatClientOptions): ChatClient {
       parse(idSchema, chatId, ['chatId']);
       return chats.get(chatId, () => createChat(chatId));
     },
+    chats: (query = {}, pageSize = 20) =>
+      lists.get(`${pageSize} ${queryKey(query)}`, () => createList(query, pageSize)),
     newId: () => ids.id(),
     close: () => connection.close(),
   };
+}
+
+function transportOf({ transport, url }: ChatClientOptions): Transport {
+  if (transport) return transport;
+  if (url === undefined) throw new ChatError('bad_request', 'A url is needed.');
+  return createSocketTransport({ url });
 }
 
 function isAboutChat<T extends { chatId: string }>(body: unknown): body is T {

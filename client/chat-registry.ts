@@ -1,4 +1,5 @@
 import type { Chat, Incoming } from './chat.js';
+import { Interned } from './interned.js';
 
 /**
  * The chats of a client: one object per id, as long as anybody has it. Chats in use hear the connection. Of those left,
@@ -9,22 +10,14 @@ export class ChatRegistry {
   readonly #inUse = new Map<string, Chat>();
   /** Left, the longest ago first. */
   readonly #left = new Map<string, Chat>();
-  readonly #known = new Map<string, WeakRef<Chat>>();
+  readonly #known = new Interned<Chat>();
   readonly #incoming = new WeakMap<Chat, Incoming>();
-  readonly #gone = new FinalizationRegistry<string>((chatId) => {
-    if (!this.#known.get(chatId)?.deref()) this.#known.delete(chatId);
-  });
 
   /** @param maxLeft chats not in use that keep their views */
   constructor(private readonly maxLeft: number) {}
 
   get(chatId: string, create: () => Chat): Chat {
-    const held = this.#known.get(chatId)?.deref();
-    if (held) return held;
-    const chat = create();
-    this.#known.set(chatId, new WeakRef(chat));
-    this.#gone.register(chat, chatId);
-    return chat;
+    return this.#known.get(chatId, create);
   }
 
   wire(chat: Chat, incoming: Incoming): void {
@@ -45,6 +38,11 @@ export class ChatRegistry {
       this.#left.delete(oldestId);
       this.#incoming.get(oldest)?.forget();
     }
+  }
+
+  /** Whether this holds for each chat in use. */
+  every(holds: (chat: Chat) => boolean): boolean {
+    return [...this.#inUse.values()].every(holds);
   }
 
   /** The end of the connection of a chat in use. */

@@ -4,6 +4,7 @@ import {
   type ArgsInput,
   type ChatEvent,
   type ChatPatch,
+  type Message,
   type PresentUser,
   type Result,
   type Signal,
@@ -18,10 +19,13 @@ import type { Connection } from './connection.js';
 import { Following } from './following.js';
 import type { IdSource } from './id-source.js';
 import type { MessagePage } from './lay-page.js';
+import { MessageStores } from './message-stores.js';
 import { OlderPages } from './older-pages.js';
 import { PendingInputs } from './pending-inputs.js';
+import type { ReadState } from './read-state.js';
 import { Residence } from './residence.js';
 import { Held, Listeners, type Store } from './store.js';
+import { TurnStores, type ShownStep } from './turn-stores.js';
 
 export type TurnInput = NonNullable<ArgsInput<'turn:start'>['input']>;
 /** What a start may say besides its input; `requestId` is made where none is given. */
@@ -40,6 +44,8 @@ export interface ChatNeeds {
   readonly leaveGraceMs: number;
   /** Told when somebody begins to use the chat, and when the last one has left it. */
   readonly used: (chat: Chat, inUse: boolean) => void;
+  /** Told of each change of what the chat looks like, after those who watch it. */
+  readonly changed: (chat: ChatSnapshot, before: ChatSnapshot) => void;
   /** Given the chat's end of the connection, once. */
   readonly wire: (chat: Chat, incoming: Incoming) => void;
 }
@@ -56,6 +62,8 @@ export class Chat {
   readonly #signals = new Listeners<[Signal]>();
   readonly #residence: Residence;
   readonly #snapshot: Held<ChatSnapshot>;
+  readonly #messages: MessageStores;
+  readonly #turns: TurnStores;
   #opened: (() => void)[] = [];
   #typing = false;
 
@@ -95,6 +103,11 @@ export class Chat {
       getSnapshot: snapshot.getSnapshot,
       subscribe: (listener) => this.#watch(snapshot.subscribe(listener)),
     };
+    this.#messages = new MessageStores(
+      () => snapshot.getSnapshot().messages,
+      (end) => this.#watch(end),
+    );
+    this.#turns = new TurnStores({ caller, view: this.view });
     needs.wire(this, {
       connected: () => this.#following.connected(),
       disconnected: () => {
@@ -108,6 +121,26 @@ export class Chat {
       created: () => this.#lookAgain(),
       forget: () => this.#following.forget(),
     });
+  }
+
+  /** The ids of the messages, in order: the same reference until one comes or goes. To subscribe is to follow. */
+  get messageIds(): Store<readonly string[]> {
+    return this.#messages.ids;
+  }
+
+  /** One message, whose watchers are told when it changes, and only then; null while it is not held. To subscribe is to follow. */
+  message(messageId: string): Store<Message | null> {
+    return this.#messages.of(messageId);
+  }
+
+  /** One turn, also one that is older than what is held. To subscribe is to follow. */
+  turn(requestId: string): Store<ReadState<Turn>> {
+    return this.#turns.turn(requestId);
+  }
+
+  /** The steps of a turn, ascending. To subscribe is to follow, and to ask for them. */
+  steps(requestId: string): Store<ReadState<readonly ShownStep[]>> {
+    return this.#turns.steps(requestId);
   }
 
   /** Follows the chat until {@link close} has been called as often. */
@@ -283,7 +316,13 @@ export class Chat {
   #refresh(): void {
     const { view, generation } = this.#following;
     if (view) this.#pending.prune(view, generation);
-    this.#snapshot.set(this.#derive(this.#snapshot.getSnapshot()));
+    const before = this.#snapshot.getSnapshot();
+    const after = this.#derive(before);
+    if (after === before) return;
+    this.#turns.changed(after, before);
+    this.#snapshot.set(after);
+    this.#messages.tell();
+    this.needs.changed(after, before);
   }
 
   #derive(before: ChatSnapshot | null): ChatSnapshot {

@@ -3,14 +3,18 @@
  * the same reference until something in them has changed.
  */
 export interface Store<T> {
-  getSnapshot(): T;
+  readonly getSnapshot: () => T;
   /** Calls the listener after each change. @returns ends it */
-  subscribe(listener: () => void): () => void;
+  readonly subscribe: (listener: () => void) => () => void;
 }
 
 /** Those who watch one thing. A listener that throws stops nobody else: its error is reported like an uncaught one. */
 export class Listeners<A extends readonly unknown[] = []> {
   readonly #listeners = new Set<{ call: (...args: A) => void }>();
+
+  get size(): number {
+    return this.#listeners.size;
+  }
 
   /** @returns ends it; the same function added twice is called twice */
   add(call: (...args: A) => void): () => void {

@@ -1,0 +1,11 @@
+export { ChatProvider, TurnstreamProvider, useClient } from './provider.js';
+export type { ChatProviderProps, TurnstreamProviderProps } from './provider.js';
+export type { ChatFrame, ChatState } from './chat-state.js';
+export type { ConnectionView } from './connection-view.js';
+export type { TurnState } from './turn-state.js';
+export { useChat, useChatSnapshot, type ChatActions } from './use-chat.js';
+export { useChats, type ChatListActions, type ChatsOptions } from './use-chats.js';
+export { useConnection } from './use-connection.js';
+export { useMessage, useMessageIds } from './use-message.js';
+export { usePresence, type PresenceState } from './use-presence.js';
+export { useSteps, useTurn, type TurnActions } from './use-turn.js';
