@@ -26,12 +26,11 @@ export function pinLoad(): void {
   if (canPin) succeeds('taskset', '-a', '-cp', String(LOAD_CORE), String(process.pid));
 }
 
-/** One line that says what the figures were measured on. */
-export function machineLine(): string {
+/** One line that says what the figures were measured on. @param placing of the processes on its cores */
+export function machineLine(placing = canPin ? 'server on core 0, load on core 1' : 'not pinned'): string {
   const model = cpus()[0]?.model.trim() ?? 'unknown processor';
   const memory = Math.round(totalmem() / 2 ** 30);
-  const cores = canPin ? 'server on core 0, load on core 1' : 'not pinned';
-  return `${cpus().length} x ${model}, ${memory} GiB, ${process.platform}, Node ${process.versions.node}; ${cores}`;
+  return `${cpus().length} x ${model}, ${memory} GiB, ${process.platform}, Node ${process.versions.node}; ${placing}`;
 }
 
 const TICKS_PER_SECOND = 100;

@@ -5,6 +5,8 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
   /** Cores that other programs kept busy meanwhile, in the middle and at worst. */
   readonly noise?: string;
+  /** What programs may go on with, each in the unit of its name. */
+  readonly figures?: Readonly<Record<string, number>>;
 }
 
 export function format({ title, columns, rows, noise }: Table): string {

@@ -18,9 +18,9 @@ export const dueToken = (micros: number): string => numberToken(Math.round(micro
 /** Milliseconds from when a token was due until `now`. */
 export const delayOf = (due: number, now: number): number => ((now % MODULO) - due) / 1000;
 
-/** The number of the token that starts at `at`; NaN for what is no token. */
-export function tokenAt(bytes: Buffer, at: number): number {
-  if (bytes[at] !== 0x20) return Number.NaN;
+/** The number of the token that starts at `at`, or of another mark of eight characters; NaN for what is none. */
+export function tokenAt(bytes: Buffer, at: number, lead = 0x20): number {
+  if (bytes[at] !== lead) return Number.NaN;
   let number = 0;
   for (let i = at + 1; i <= at + DIGITS; i++) {
     const unit = bytes[i] ?? 0;

@@ -28,6 +28,14 @@ interface Closable {
   close(): void;
 }
 
+interface Gathering {
+  readonly prefix: string;
+  readonly chats: number;
+  readonly perChat: number;
+  readonly tokens: Tally['tokens'];
+  readonly ports?: readonly number[];
+}
+
 /** The followers of some chats on one server, each following one. */
 export class Audience {
   private constructor(
@@ -41,18 +49,22 @@ export class Audience {
     return this.connections.length;
   }
 
-  /** Connects `perChat` followers to each of so many chats, in which appends can be published afterwards. */
+  /**
+   * Connects `perChat` followers to each of so many chats, in which appends can be published afterwards.
+   *
+   * @param ports where a chat's first follower connects, its second, and so on, where that is not the subject itself
+   */
   static async gather(
     subject: Subject,
     kind: Kind,
-    { prefix, chats, perChat, tokens }: { prefix: string; chats: number; perChat: number; tokens: Tally['tokens'] },
+    { prefix, chats, perChat, tokens, ports = [] }: Gathering,
   ): Promise<Audience> {
     const ids = Array.from({ length: chats }, (_, i) => `${prefix}-${i}`);
     const tally = new Tally(tokens);
     if (kind === 'turnstream') await openTurns(subject, ids);
     const connections = await many(chats * perChat, AT_ONCE, (index) =>
       follow(
-        subject.port,
+        ports[Math.floor(index / chats)] ?? subject.port,
         kind,
         ids[index % chats] ?? '',
         tally.ear({ isTimed: tokens === 'times' && index % TIMED_EVERY === 0 }),
@@ -67,7 +79,7 @@ export class Audience {
 }
 
 /** A turn of the assistant that appends what the bench says, in each chat. */
-async function openTurns(subject: Subject, chats: readonly string[]): Promise<void> {
+export async function openTurns(subject: Subject, chats: readonly string[]): Promise<void> {
   const starter = new SocketIoClient({ port: subject.port });
   await starter.joined;
   await many(chats.length, AT_ONCE, (index) =>

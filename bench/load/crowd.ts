@@ -77,16 +77,20 @@ async function arrive(
   return client;
 }
 
-/** Follows chats and goes on following them, so that others can come back to them. */
-export async function followChats({ port }: Subject, chats: readonly string[]): Promise<Positions> {
+/** Follows chats on one connection until it is closed, so that others can come back to them. */
+export async function followChats(
+  { port }: Subject,
+  chats: readonly string[],
+): Promise<{ readonly positions: Positions; close(): void }> {
   const client = new SocketIoClient({ port });
   await client.joined;
   const positions = new Map<string, object>();
-  for (const chatId of chats) {
+  await many(chats.length, 64, async (i) => {
+    const chatId = chats[i] ?? '';
     const { position } = await client.do<{ position: object }>('chat:subscribe', { chatId });
     positions.set(chatId, position);
-  }
-  return positions;
+  });
+  return { positions, close: () => client.close() };
 }
 
 /** Makes the chats that a crowd is going to follow. */

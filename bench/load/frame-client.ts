@@ -18,9 +18,13 @@ const shared = Buffer.allocUnsafeSlow(256 * 1024);
  */
 export class FrameClient {
   readonly opened: Promise<void>;
+  /** Resolves when the other side has closed it. */
+  readonly closed: Promise<void>;
   readonly #tcp: Socket;
   #rest: Buffer | null = null;
   #isUpgraded = false;
+  /** This side has closed it. */
+  #isOver = false;
   #settle!: { resolve: () => void; reject: (error: Error) => void };
 
   constructor(
@@ -43,7 +47,12 @@ export class FrameClient {
     });
     this.#tcp.setNoDelay(true);
     this.#tcp.on('error', (error) => this.#settle.reject(error));
-    this.#tcp.on('close', () => this.#settle.reject(new Error('the connection was closed')));
+    this.closed = new Promise((resolve) =>
+      this.#tcp.on('close', () => {
+        this.#settle.reject(new Error('the connection was closed'));
+        if (!this.#isOver) resolve();
+      }),
+    );
     this.#tcp.write(
       [
         `GET ${path} HTTP/1.1`,
@@ -63,6 +72,7 @@ export class FrameClient {
   }
 
   close(): void {
+    this.#isOver = true;
     this.#tcp.destroy();
   }
 
@@ -110,7 +120,7 @@ export class FrameClient {
   #frame(opcode: number, bytes: Buffer, from: number, to: number): void {
     if (opcode === TEXT) this.onText(bytes, from, to);
     else if (opcode === PING) this.#tcp.write(maskedFrame(PONG, bytes.subarray(from, to)));
-    else if (opcode === CLOSE) this.close();
+    else if (opcode === CLOSE) this.#tcp.destroy();
   }
 }
 

@@ -23,7 +23,7 @@ export class SocketIoClient {
   /** Resolves with the first event: Turnstream's `hello`. */
   readonly greeted: Promise<void>;
   readonly #client: FrameClient;
-  readonly #asked = new Map<number, (answer: string) => void>();
+  readonly #asked = new Map<number, { resolve: (answer: string) => void; reject: (error: Error) => void }>();
   #lastAsked = 0;
   #hasJoined!: { resolve: () => void; reject: (error: Error) => void };
   #greet: (() => void) | null = null;
@@ -35,13 +35,21 @@ export class SocketIoClient {
     this.greeted = new Promise((resolve) => (this.#greet = resolve));
     this.#client = new FrameClient(port, `/socket.io/?EIO=4&transport=websocket${query}`, this.#packet, headers);
     this.#client.opened.catch((error: Error) => this.#hasJoined.reject(error));
+    void this.#client.closed.then(() => {
+      for (const { reject } of this.#asked.values()) reject(new Error('the server has closed the connection'));
+    });
   }
 
-  /** The answer as it came. */
+  /** Resolves when the other side has closed it. */
+  get closed(): Promise<void> {
+    return this.#client.closed;
+  }
+
+  /** The answer as it came. @throws {Error} when the connection is closed before */
   ask(command: string, args: unknown): Promise<string> {
     const id = ++this.#lastAsked;
-    return new Promise((resolve) => {
-      this.#asked.set(id, resolve);
+    return new Promise((resolve, reject) => {
+      this.#asked.set(id, { resolve, reject });
       this.#client.send(`42${id}${JSON.stringify([command, args])}`);
     });
   }
@@ -78,7 +86,7 @@ export class SocketIoClient {
       const id = Number(text.slice(0, body));
       const answer = this.#asked.get(id);
       this.#asked.delete(id);
-      answer?.(text.slice(body));
+      answer?.resolve(text.slice(body));
     } else if (kind === CONNECT) this.#hasJoined.resolve();
     else if (kind === CONNECT_ERROR) this.#hasJoined.reject(new Error(bytes.toString('utf8', from, to)));
   }

@@ -34,7 +34,7 @@ export const storm: Measure = {
     const turnstream = subjects.get('turnstream') as Subject;
     const chats = Array.from({ length: CHATS }, (_, i) => chatOf(i));
     await createChats(turnstream, chats);
-    const positions = await followChats(turnstream, chats);
+    const { positions } = await followChats(turnstream, chats);
     const subjectOf = ({ server }: Contender): Subject => subjects.get(server) as Subject;
     for (const contender of CONTENDERS) {
       const some = { size: size / 2, chatOf, positions };

@@ -15,12 +15,12 @@ export class Subject {
     private readonly child: ChildProcess,
   ) {}
 
-  /** Starts `bench/subjects/<file>.ts` (or another file) and waits until it listens. @throws {Error} when it ends instead */
+  /** Starts `bench/subjects/<file>.ts` (or another file), on any core where `core` is null, and waits until it listens. @throws {Error} when it ends instead */
   static async start(
     name: string,
     file: string,
     options: object = {},
-    { core = SERVER_CORE }: { core?: number } = {},
+    { core = SERVER_CORE }: { core?: number | null } = {},
   ): Promise<Subject> {
     const source = fileURLToPath(new URL(`./${file}.ts`, import.meta.url));
     if (!existsSync(source)) throw new Error(`there is no subject ${file}`);
@@ -34,7 +34,7 @@ export class Subject {
       source,
       JSON.stringify(options),
     ];
-    const [program = '', ...args] = pinned(core, node);
+    const [program = '', ...args] = core === null ? node : pinned(core, node);
     const child = spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     const subject = new Subject(name, child);
     await subject.#listening();
@@ -43,7 +43,12 @@ export class Subject {
 
   async #listening(): Promise<void> {
     await new Promise<void>((resolve, reject) => {
-      this.child.once('exit', (code) => reject(new Error(`${this.name} ended with ${code}`)));
+      this.child.once('exit', (code) => {
+        const ended = new Error(`${this.name} ended with ${code}`);
+        reject(ended);
+        for (const call of this.#waiting.values()) call.reject(ended);
+        this.#waiting.clear();
+      });
       this.child.on('message', (answer: Answer) => {
         if ('port' in answer) {
           this.port = answer.port;
@@ -79,9 +84,16 @@ export class Subject {
     return this.call('memory');
   }
 
+  /** kill -9. */
+  async kill(): Promise<void> {
+    const ended = new Promise<void>((resolve) => this.child.once('exit', () => resolve()));
+    this.child.kill('SIGKILL');
+    await ended;
+  }
+
   /** Lets it tidy up and end; what does not end is killed. */
   async stop(): Promise<void> {
-    if (this.child.exitCode !== null) return;
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
     const ended = new Promise<void>((resolve) => this.child.once('exit', () => resolve()));
     const timer = setTimeout(() => this.child.kill('SIGKILL'), 5000);
     this.child.disconnect();

@@ -15,9 +15,13 @@ export interface TurnstreamOptions {
   readonly isDirect?: boolean;
   /** Chats that are in the database before the server starts. */
   readonly seeds?: readonly SeededChat[];
+  /** Settings beside those of every subject. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Where it keeps its data; one that is not told deletes it when it ends. */
+  readonly dataDir?: string;
 }
 
-const { windowMs, isDirect = true, seeds = [] } = subjectOptions<TurnstreamOptions>();
+const { windowMs, isDirect = true, seeds = [], env = {}, dataDir: given } = subjectOptions<TurnstreamOptions>();
 
 /** What each chat's running turn takes appends with. */
 const pens = new Map<string, (text: string) => Promise<void>>();
@@ -32,12 +36,22 @@ const pen: Assistant = {
   },
 };
 
-const dataDir = mkdtempSync(join(tmpdir(), 'turnstream-bench-'));
+/** Says what it was asked, in one piece. */
+const whole: Assistant = {
+  assistantId: 'whole',
+  name: 'Whole',
+  async run(ctx) {
+    const asked = ctx.input[0]?.props['content'];
+    await ctx.send(typeof asked === 'string' ? asked : '');
+  },
+};
+
+const dataDir = given ?? mkdtempSync(join(tmpdir(), 'turnstream-bench-'));
 const removeData = (): void => rmSync(dataDir, { recursive: true, force: true, maxRetries: 3 });
 watchSockets();
 const server = await embedded(dataDir, {
-  env: windowMs === undefined ? {} : { COALESCE_MS: String(windowMs) },
-  assistants: [pen, { assistantId: 'steps', name: 'Steps', run: sayInSteps }],
+  env: { ...(windowMs === undefined ? {} : { COALESCE_MS: String(windowMs) }), ...env },
+  assistants: [pen, whole, { assistantId: 'steps', name: 'Steps', run: sayInSteps }],
   isDirect,
   seeds,
 });
