@@ -9,7 +9,11 @@ const project = (name: string, testTimeout: number) => ({
 /** Of the end-to-end suite, where it matters not what database there is: doors and limits before it, clients, programs beside. */
 const WITHOUT_DATABASE = [
   'access-timing',
+  'ag-ui-guide',
+  'ag-ui-streams',
   'agents-hostile',
+  'ai-sdk-guide',
+  'ai-sdk-refusals',
   'cli-*',
   'cli',
   'client-agent',
@@ -31,10 +35,12 @@ const WITHOUT_DATABASE = [
   'http-origins',
   'limits-of-callers',
   'malformed',
+  'pages',
   // These name their own PostgreSQL.
   'nodes',
   'nodes-*',
   'postgresql-*',
+  'react-*',
   'readme',
   'settings',
   'slow-consumer',
@@ -43,15 +49,77 @@ const WITHOUT_DATABASE = [
   'tokens-*',
 ];
 
-/** `e2e` once more, with PostgreSQL under the servers. It has no tests of its own. */
+/**
+ * Of the end-to-end suite, what people and agents see of chats and turns. On nodes each of its connections reaches the next
+ * node, and what is asked there is asked of the owner of a chat. What is left out
+ * - does not come so far: doors, descriptions, how tokens are read and when they end, callers' limits, the command line, guides;
+ * - is the same on any number of nodes, since it knows commands and nothing else: `stores-*`, `memory-policies`,
+ *   `chat-assistant`, and all of the client but how it connects again;
+ * - ends a process, or counts what one does: `crash`, `drain`, `client-restart`, `assistants-*`, `regressions`. What becomes of
+ *   nodes and of those who are at them is in `nodes-*`.
+ */
+const ON_NODES = [
+  'ag-ui-{refusals,runs,threads}',
+  'access',
+  'access-{agents,live,matrix}',
+  'agents',
+  'agents-assigned',
+  'client-{following,sending}',
+  'commands',
+  'consistency',
+  'delegation',
+  'deleting',
+  'endings',
+  'following',
+  'json-and-paths',
+  'live',
+  'returning',
+  'saved',
+  'seed-{http,turns}',
+  'taken-ids',
+  'text',
+  'tokens',
+  'turns-*',
+  'unsharing',
+];
+
+/** Among those, files of which a test or two leave nodes out: one server on PostgreSQL runs them whole. */
+const IN_PART_ON_NODES = ['connecting', 'limits', 'memory', 'revision'];
+
+const filesOf = (names: readonly string[]): string[] => names.map((name) => `test/e2e/${name}.test.{ts,tsx}`);
+
+const hasPostgres = process.env['TEST_POSTGRES_URL'] !== '';
+// An empty address: tools/services.mjs has found none.
+const hasNodes = hasPostgres && process.env['TEST_REDIS_URL'] !== '';
+
+/** `e2e` once more, with PostgreSQL under one server: all that does not run on nodes, which share one. It has no tests of its own. */
 const endToEndOnPostgres = {
   extends: true as const,
   test: {
     ...project('e2e', 30_000).test,
     name: 'e2e-postgresql',
-    exclude: WITHOUT_DATABASE.map((name) => `test/e2e/${name}.test.ts`),
+    exclude: filesOf([...WITHOUT_DATABASE, ...(hasNodes ? ON_NODES : [])]),
     env: { TEST_STORE: 'postgresql' },
   },
+};
+
+/** `e2e` once more, with three nodes behind the address of each server, which share PostgreSQL and Redis (LIF-4). */
+const endToEndOnNodes = {
+  extends: true as const,
+  test: {
+    // Three servers start where there was one.
+    ...project('e2e', 60_000).test,
+    name: 'e2e-nodes',
+    include: filesOf([...ON_NODES, ...IN_PART_ON_NODES]),
+    env: { TEST_STORE: 'postgresql', TEST_NODES: '3' },
+    setupFiles: 'test/harness/request-per-connection.ts',
+  },
+};
+
+/** After all others, and alone: it takes the whole machine, and says how long things took. */
+const underLoad = {
+  extends: true as const,
+  test: { ...project('load', 600_000).test, sequence: { groupOrder: 1 } },
 };
 
 export default defineConfig({
@@ -67,12 +135,15 @@ export default defineConfig({
       project('unit', 30_000),
       project('contract', 30_000),
       project('e2e', 30_000),
-      // An empty address: tools/services.mjs has found none.
-      ...(process.env['TEST_POSTGRES_URL'] === '' ? [] : [endToEndOnPostgres]),
+      ...(hasPostgres ? [endToEndOnPostgres] : []),
+      ...(hasNodes ? [endToEndOnNodes] : []),
       // stores/ inside the frameworks they are for, which `npm test` installs in a package of their own.
       project('frameworks', 30_000),
+      // The pages, in a browser of this machine.
+      project('browser', 60_000),
       // A fuzz run is many cases in one test.
       project('fuzz', 120_000),
+      underLoad,
     ],
   },
 });

@@ -2,6 +2,7 @@ import { ChatError, type ErrorBody } from '../../protocol/index.js';
 import type { Log } from '../log.js';
 import type { Bus } from '../ports/bus.js';
 import { Deferred } from '../session/deferred.js';
+import { unanswered } from './not-here.js';
 
 /** A message between nodes. What is raw is no JSON as a whole: it begins with another character. */
 type Frame =
@@ -23,6 +24,7 @@ export class Calls {
   readonly #hearers = new Map<string, (from: string, body: never) => void>();
   #onRaw: (from: string, text: string) => void = () => undefined;
   #ids = 0;
+  readonly #dead = new Set<string>();
 
   constructor(
     private readonly bus: Bus,
@@ -41,6 +43,7 @@ export class Calls {
 
   /** @throws {ChatError} what the other throws; `storage_unavailable` where no answer comes */
   ask<T>(to: string, kind: string, body: unknown): Promise<T> {
+    if (this.#dead.has(to)) return Promise.reject(unanswered());
     const id = ++this.#ids;
     const answer = new Deferred<unknown>();
     this.#asked.set(id, { to, answer });
@@ -76,10 +79,17 @@ export class Calls {
     for (const [id, { to, answer }] of this.#asked) {
       if (to !== nodeId) continue;
       this.#asked.delete(id);
-      answer.reject(
-        new ChatError('storage_unavailable', 'The node of this chat does not answer.', { retryAfterMs: 500 }),
-      );
+      answer.reject(unanswered());
     }
+  }
+
+  /**
+   * The node was declared dead, which is final. It may have been paused, and not know it yet: what it says from now on is not
+   * heard, because nobody would ever end what it begins.
+   */
+  bury(nodeId: string): void {
+    this.#dead.add(nodeId);
+    this.fail(nodeId);
   }
 
   #send(to: string, frame: Frame): void {
@@ -87,6 +97,7 @@ export class Calls {
   }
 
   #take(from: string, message: string): void {
+    if (this.#dead.has(from)) return;
     if (message.startsWith(RAW)) return this.#onRaw(from, message.slice(RAW.length));
     const frame = JSON.parse(message) as Frame;
     switch (frame[0]) {

@@ -1,6 +1,6 @@
 import type { Args, ChatEvent, Presence, Signal, SubscribeResult } from '../../protocol/index.js';
 import { ChatError } from '../../protocol/index.js';
-import { isoNow, pause, type Clock } from '../clock.js';
+import { isoNow, pause, settlesWithin, type Clock } from '../clock.js';
 import type { IdSource } from '../id-source.js';
 import type { ChatDesk } from '../session/desk/chat-desk.js';
 import type { Identity } from '../session/identity.js';
@@ -29,6 +29,8 @@ interface Kept {
 
 /** How long after a failure it is tried again to follow a chat that has moved. */
 const RETRY_MS = 200;
+/** An owner that is dead, and not known to be so yet, holds up nobody for longer. */
+const PATIENCE_MS = 2_000;
 
 /** The followings of the connections of this node, of chats that any node owns. */
 export class Followings {
@@ -72,14 +74,17 @@ export class Followings {
     }
   }
 
-  /** Identities of followers have changed: where they follow they are told. */
-  renewed(chatId: string): void {
+  /** Identities of followers have changed: settles once those who own what they follow know of it, or are gone. */
+  async renewed(chatId: string): Promise<void> {
+    const told: Promise<unknown>[] = [];
     for (const { follower } of this.#byChat.get(chatId) ?? []) {
       const { owner, followId, identity } = follower;
       if (owner === null || owner === this.needs.nodeId || follower.told === identity) continue;
       follower.told = identity;
-      this.needs.calls.tell(owner, 'renewed', { chatId, followId, identity } satisfies Renewal);
+      told.push(this.needs.calls.ask(owner, 'renewed', { chatId, followId, identity } satisfies Renewal));
     }
+    // One who is gone has no followers any more: they follow elsewhere, as who they are now.
+    await settlesWithin(this.needs.clock, Promise.allSettled(told), PATIENCE_MS);
   }
 
   /** What this node had said may not have been heard, or is not known to anybody any more: everything there is followed anew. */
@@ -107,7 +112,14 @@ export class Followings {
     if (all?.size === 0) this.#byChat.delete(follower.chatId);
   }
 
-  #begin(kept: Kept, identity: Identity, args: Args<'chat:subscribe'>): Promise<SubscribeResult> {
+  async #begin(kept: Kept, identity: Identity, args: Args<'chat:subscribe'>): Promise<SubscribeResult> {
+    const result = await this.#ask(kept, identity, args);
+    // Its connection has gone meanwhile, or follows no more: only now can it be left.
+    if (kept.follower.isOver) kept.leave();
+    return result;
+  }
+
+  #ask(kept: Kept, identity: Identity, args: Args<'chat:subscribe'>): Promise<SubscribeResult> {
     const { routes, local, calls, nodeId, whenSafe } = this.needs;
     const { follower } = kept;
     const { followId, chatId } = follower;

@@ -1,4 +1,4 @@
-import type { Args, Presence, Signal, SubscribeResult } from '../../protocol/index.js';
+import { ChatError, type Args, type Presence, type Signal, type SubscribeResult } from '../../protocol/index.js';
 import type { ChatDesk } from '../session/desk/chat-desk.js';
 import type { Identity } from '../session/identity.js';
 import type { EndOfFollowing, EventBatch, Subscriber } from '../session/subscriber.js';
@@ -33,9 +33,10 @@ export class Guests {
   ) {
     calls.serve<FollowAsked>('follow', (from, asked) => this.#follow(from, asked));
     calls.hear<{ followId: string }>('unfollow', (from, { followId }) => this.#nodes.get(from)?.unfollow(followId));
-    calls.hear<Renewal>('renewed', (from, { chatId, followId, identity }) => {
+    calls.serve<Renewal>('renewed', async (from, { chatId, followId, identity }) => {
       this.#nodes.get(from)?.renew(followId, identity);
-      desk.renewed([chatId], this);
+      // Whose right has gone is told so before the answer.
+      await desk.renewed([chatId], this);
     });
   }
 
@@ -50,7 +51,7 @@ export class Guests {
     this.#nodes.set(from, node);
     const guest = node.guest(followId, args.chatId, identity);
     const { result, unsubscribe } = await this.desk.subscribe(identity, args, guest);
-    node.keep(followId, guest, unsubscribe);
+    if (!node.keep(followId, guest, unsubscribe)) throw new ChatError('storage_unavailable');
     await this.whenSafe();
     return result;
   }
@@ -58,6 +59,7 @@ export class Guests {
 
 /** Another node, as the followers that it has here. */
 class GuestNode {
+  /** From when they are asked for: one that is ended meanwhile must not be kept when its answer is there. */
   readonly #guests = new Map<string, { readonly guest: Guest; readonly unsubscribe: () => void }>();
   /** What was sent last: a session hands the same to one follower after another. */
   #last: object | null = null;
@@ -69,11 +71,19 @@ class GuestNode {
 
   /** Subscribing again is the same following (SUB-5), from another position. */
   guest(followId: string, chatId: string, identity: Identity): Guest {
-    return this.#guests.get(followId)?.guest ?? new Guest(followId, chatId, identity, this);
+    const known = this.#guests.get(followId)?.guest;
+    if (known) return known;
+    const guest = new Guest(followId, chatId, identity, this);
+    this.#guests.set(followId, { guest, unsubscribe: () => undefined });
+    return guest;
   }
 
-  keep(followId: string, guest: Guest, unsubscribe: () => void): void {
-    this.#guests.set(followId, { guest, unsubscribe });
+  /** @returns false where it was ended meanwhile */
+  keep(followId: string, guest: Guest, unsubscribe: () => void): boolean {
+    const isWanted = this.#guests.get(followId)?.guest === guest;
+    if (isWanted) this.#guests.set(followId, { guest, unsubscribe });
+    else unsubscribe();
+    return isWanted;
   }
 
   unfollow(followId: string): void {

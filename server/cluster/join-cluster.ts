@@ -110,6 +110,7 @@ export async function joinCluster(needs: ClusterNeeds): Promise<Cluster> {
   });
   leases.onDeath((dead, chatIds) => {
     log.warn({ node: dead, chats: chatIds.length }, 'a node has died');
+    calls.bury(dead);
     peers.gone(dead);
     void takeOver(chatIds);
   });

@@ -125,24 +125,27 @@ export class Ownership implements Holdings {
     return holding;
   }
 
-  letGo(chatId: string): Promise<void> {
-    return this.#release(chatId);
+  letGo(chatId: string, isWhole: boolean): Promise<void> {
+    return this.#release(chatId, isWhole);
   }
 
   /** Gives up chats that were asked for and are not needed any more: one that nobody follows and that runs nothing has no owner. */
   sweep(): void {
     const before = this.needs.clock.monotonic() - UNUSED_MS;
     for (const [chatId, askedAt] of this.#askedAt)
-      if (askedAt < before && !this.#isNeeded(chatId)) void this.#release(chatId);
+      if (askedAt < before && !this.#isNeeded(chatId)) void this.#release(chatId, true);
   }
 
   /** Gives the chat up: nothing of it is left to be ended. */
-  async #release(chatId: string): Promise<void> {
+  async #release(chatId: string, isWhole: boolean): Promise<void> {
     await this.#taking.run(chatId, async () => {
       const holding = this.#held.get(chatId);
       if (!holding || this.#isNeeded(chatId)) return;
       this.#drop(chatId, holding);
-      await this.needs.leases.release(chatId).catch((error: unknown) => this.#notReleased(chatId, error));
+      const { leases, records } = this.needs;
+      // Where it cannot be sealed, whoever takes it begins another epoch.
+      if (isWhole) await records.seal(holding.record).catch(() => undefined);
+      await leases.release(chatId).catch((error: unknown) => this.#notReleased(chatId, error));
     });
   }
 
@@ -174,8 +177,14 @@ export class Ownership implements Holdings {
     try {
       if (!this.#store) throw new ChatError('storage_unavailable');
       const fence = await this.#store.takeChat(chatId, this.nodeId, isoNow(clock));
-      const { record, left } = await records.open(chatId, fence);
-      this.#held.set(chatId, { fence, record, left: this.#withDisk(chatId, left), isRecorded: true });
+      const { record, left, isSealed } = await records.open(chatId, fence);
+      this.#held.set(chatId, {
+        fence,
+        record,
+        left: this.#withDisk(chatId, left),
+        wasWhole: isSealed,
+        isRecorded: true,
+      });
       this.owns(chatId);
       await this.#onTaken(chatId);
       return owner;

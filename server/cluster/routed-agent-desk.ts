@@ -1,4 +1,4 @@
-import type { AgentArgs, AgentResult, Assignment, GoawayCode, TurnAbort } from '../../protocol/index.js';
+import type { AgentArgs, AgentResult, GoawayCode, TurnAbort } from '../../protocol/index.js';
 import type { IdSource } from '../id-source.js';
 import type { Log } from '../log.js';
 import type { Bus } from '../ports/bus.js';
@@ -6,9 +6,17 @@ import type { Leases } from '../ports/leases.js';
 import type { Store } from '../ports/store.js';
 import type { AgentConnection, AttachedAgent } from '../session/attached-agent.js';
 import type { AgentDesk, AgentDeskCommand } from '../session/desk/agent-desk.js';
+import { frameName } from '../session/host.js';
 import type { TurnLedger } from '../session/turn-ledger.js';
 import type { Routes } from './routes.js';
-import { createVisitors, type AskedCommand, type Attached, type Attaching, type VisitorsNeeds } from './visitors.js';
+import {
+  createVisitors,
+  type AskedCommand,
+  type Assigning,
+  type Attached,
+  type Attaching,
+  type VisitorsNeeds,
+} from './visitors.js';
 
 export interface RoutedAgentDeskNeeds extends VisitorsNeeds {
   readonly bus: Pick<Bus, 'onGap'>;
@@ -46,13 +54,14 @@ export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promis
   const agentAt = (connection: AgentConnection | undefined): AttachedAgent | undefined =>
     connection && agents.find(connection);
 
-  calls.serve<{ connectionId: string; assignment: Assignment }>('agent:assign', async (from, asked) => {
-    const home = homesById.get(asked.connectionId);
+  calls.serve<Assigning>('agent:assign', async (from, { connectionId, assignment, callers }) => {
+    const home = homesById.get(connectionId);
     const agent = agentAt(home?.connection);
     if (!home || !agent) return 'refused';
-    if (!agents.grant(agent, from, asked.assignment)) return 'full';
-    home.turns.set(asked.assignment.turn.requestId, Promise.resolve(from));
-    return home.connection.assign(asked.assignment);
+    const { requestId } = assignment.turn;
+    if (!agents.grant(agent, from, frameName(requestId, assignment.stackId), callers)) return 'full';
+    home.turns.set(requestId, Promise.resolve(from));
+    return home.connection.assign(assignment, callers);
   });
   calls.hear<{ connectionId: string; frame: string; isHeld: boolean }>('agent:held', (from, asked) => {
     const agent = agentAt(homesById.get(asked.connectionId)?.connection);
@@ -135,12 +144,12 @@ export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promis
 
   function ask<N extends AgentDeskCommand>(
     nodeId: string,
-    { connectionId }: Home,
+    { connectionId, connection: { identity } }: Home,
     name: N,
     args: AgentArgs<N>,
     chatId?: string,
   ): Promise<AgentResult<N>> {
-    const asked: AskedCommand = { connectionId, name, args, ...(chatId === undefined ? {} : { chatId }) };
+    const asked: AskedCommand = { connectionId, identity, name, args, ...(chatId === undefined ? {} : { chatId }) };
     return calls.ask(nodeId, 'agent', asked);
   }
 

@@ -169,10 +169,10 @@ export function createRoutedDesk(needs: RoutedDeskNeeds): ChatDesk {
       });
     },
 
-    renewed(chatIds, connection) {
+    async renewed(chatIds, connection) {
       this.gone(connection);
-      for (const chatId of chatIds) followings.renewed(chatId);
-      local.renewed(chatIds, connection);
+      await local.renewed(chatIds, connection);
+      await Promise.all(chatIds.map((chatId) => followings.renewed(chatId)));
     },
 
     gone(connection) {

@@ -2,7 +2,7 @@ import { ChatError } from '../../protocol/index.js';
 import { pause, type Clock } from '../clock.js';
 import type { Leases } from '../ports/leases.js';
 import type { Store } from '../ports/store.js';
-import { isNotHere } from './not-here.js';
+import { isAway, isNotHere } from './not-here.js';
 import type { Ownership } from './ownership.js';
 
 /** How long a moving chat is looked for, and how often. */
@@ -36,27 +36,31 @@ export class Routes {
     const { clock } = this.needs;
     const deadline = clock.monotonic() + PATIENCE_MS;
     for (;;) {
+      let isFound = false;
       try {
-        return await this.#once(errand);
+        const owner = await this.#find(errand);
+        isFound = true;
+        return await (owner === this.needs.ownership.nodeId ? errand.here() : errand.at(owner));
       } catch (error) {
-        const mayRepeat = isNotHere(error) || (errand.repeatable && isAway(error));
+        const isPassing = isFound ? isAway(error) : isUnavailable(error);
+        const mayRepeat = isNotHere(error) || (errand.repeatable && isPassing);
         if (!mayRepeat || clock.monotonic() >= deadline) throw error;
         await pause(clock, RETRY_MS);
       }
     }
   }
 
-  async #once<T>({ chatId, creates, here, at }: Errand<T>): Promise<T> {
+  /** Where it is to be done. */
+  async #find({ chatId, creates }: Errand<unknown>): Promise<string> {
     const { ownership, leases, store } = this.needs;
-    if (ownership.owns(chatId)) return here();
+    if (ownership.owns(chatId)) return ownership.nodeId;
     const known = await leases.ownerOf(chatId);
-    if (known !== null && known !== ownership.nodeId) return at(known);
+    if (known !== null && known !== ownership.nodeId) return known;
     // For a chat that is not there nothing is written anywhere: what is here says so.
-    if (!creates && (await store.getChat(chatId)) === null) return here();
-    const owner = await ownership.ownerOf(chatId);
-    return owner === ownership.nodeId ? here() : at(owner);
+    if (!creates && (await store.getChat(chatId)) === null) return ownership.nodeId;
+    return ownership.ownerOf(chatId);
   }
 }
 
-const isAway = (error: unknown): boolean =>
+const isUnavailable = (error: unknown): boolean =>
   error instanceof ChatError && (error.code === 'storage_unavailable' || error.code === 'draining');

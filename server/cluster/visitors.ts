@@ -24,9 +24,17 @@ export interface Attached extends Attaching {
 /** A command of an agent, brought by its home to the node that it concerns. */
 export interface AskedCommand {
   readonly connectionId: string;
+  readonly identity: Identity;
   readonly name: AgentDeskCommand;
   readonly args: unknown;
   readonly chatId?: string;
+}
+
+/** A frame that an agent is offered by way of its home, and the frames that wait for it. */
+export interface Assigning {
+  readonly connectionId: string;
+  readonly assignment: Assignment;
+  readonly callers: readonly string[];
 }
 
 export interface VisitorsNeeds {
@@ -79,9 +87,9 @@ export function createVisitors({ local, agents, calls, peers, ownership, safely 
   calls.serve<Attaching>('agent:attach', (from, attaching) =>
     local.run('agent:attach', welcome(from, attaching), attaching.offer),
   );
-  calls.serve<AskedCommand>('agent', async (from, { connectionId, name, args, chatId }) => {
-    const visitor = visitorOf(from, connectionId);
-    if (!visitor) throw new ChatError('forbidden', 'Attach first: agent:attach.');
+  calls.serve<AskedCommand>('agent', async (from, { connectionId, identity, name, args, chatId }) => {
+    // One that has not attached holds nothing and is told so as at home (AGT-3); nothing of it is kept.
+    const visitor = visitorOf(from, connectionId) ?? new Visitor(from, connectionId, identity, calls);
     if (chatId !== undefined && !ownership.owns(chatId)) throw notHere();
     return safely(local.run(name, visitor, args as never));
   });
@@ -123,10 +131,10 @@ class Visitor implements AgentConnection {
     private readonly calls: Calls,
   ) {}
 
-  assign(assignment: Assignment): Promise<OfferAnswer> {
+  assign(assignment: Assignment, callers: readonly string[]): Promise<OfferAnswer> {
     const { nodeId, connectionId } = this;
     return this.calls
-      .ask<OfferAnswer>(nodeId, 'agent:assign', { connectionId, assignment })
+      .ask<OfferAnswer>(nodeId, 'agent:assign', { connectionId, assignment, callers } satisfies Assigning)
       .catch((error: unknown) => (error instanceof ChatError && error.retryable ? 'lost' : 'refused'));
   }
 

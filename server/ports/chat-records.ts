@@ -15,10 +15,16 @@ import type { AttemptKey } from './journal.js';
 export interface ChatRecords {
   /**
    * Begins to record a chat under the fence of this node's taking.
-   * @returns the record, and what owners before have left in it, which stays until it is outlived or forgotten
+   * @returns the record, and what owners before have left in it, which stays until it is outlived or forgotten; and whether the
+   *   last of them has sealed it
    * @throws {ChatError} `storage_unavailable`; {@link FencedOut} where a later owner has opened it
    */
-  open(chatId: string, fence: number): Promise<{ readonly record: ChatRecord; readonly left: readonly RecordEntry[] }>;
+  open(chatId: string, fence: number): Promise<OpenedRecord>;
+  /**
+   * Closes a record that has everything that was stored and told of its chat: its log may go on elsewhere under its epoch.
+   * @throws {ChatError} `storage_unavailable`: it may be sealed or not
+   */
+  seal(record: ChatRecord): Promise<void>;
   /**
    * Writes what was added to all records, and resolves when it is safe.
    * @throws {ChatError} `storage_unavailable`: what was added may have been written or not, and is added no more
@@ -27,6 +33,12 @@ export interface ChatRecords {
   /** Drops what was added and not committed: while nothing can be, it must not pile up. The records have to be restarted then. */
   discard(): void;
   close(): void;
+}
+
+export interface OpenedRecord {
+  readonly record: ChatRecord;
+  readonly left: readonly RecordEntry[];
+  readonly isSealed: boolean;
 }
 
 /** Chats whose entries of this commit were not written. */

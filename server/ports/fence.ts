@@ -15,6 +15,9 @@ export interface Fences {
 /** A write came from a node that does not hold the chat (any more). It has changed nothing; whoever asks the holder may succeed. */
 export class FencedOut extends ChatError {
   constructor(readonly chatId: string) {
-    super('storage_unavailable', 'Another node has taken over this chat.', { retryAfterMs: 100 });
+    super('storage_unavailable', 'Another node has taken over this chat.', {
+      details: { reason: 'moved' },
+      retryAfterMs: 100,
+    });
   }
 }

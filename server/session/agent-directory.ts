@@ -1,7 +1,7 @@
-import { ChatError, type Assignment } from '../../protocol/index.js';
+import { ChatError } from '../../protocol/index.js';
 import type { Clock } from '../clock.js';
 import { mayServe } from './access.js';
-import { AttachedAgent, frameName, HeldFrame, type AgentConnection, type Offer } from './attached-agent.js';
+import { AttachedAgent, HeldFrame, nameOf, type AgentConnection, type Offer } from './attached-agent.js';
 import type { Holder } from './frame.js';
 import type { FrameRun, ListedAssistant, Place, Wish } from './host.js';
 
@@ -34,13 +34,13 @@ export class AgentDirectory {
   }
 
   /** At the agent's home: takes one of its places for a frame of another node. @returns whether there is one */
-  grant(agent: AttachedAgent, nodeId: string, { turn: { requestId }, stackId, stackParentId }: Assignment): boolean {
-    if (!agent.hasRoomFor({ requestId, isCall: stackParentId !== null })) {
+  grant(agent: AttachedAgent, nodeId: string, frame: string, callers: readonly string[]): boolean {
+    if (!agent.hasRoomFor(callers)) {
       // Whoever asked believed that there was room: it is told so, and of each change after that.
       this.#onLoad(agent);
       return false;
     }
-    this.heldElsewhere(agent, nodeId, frameName(requestId, stackId), true);
+    this.heldElsewhere(agent, nodeId, frame, true);
     return true;
   }
 
@@ -140,10 +140,12 @@ export class AgentDirectory {
     return [...this.#agents.values()].some((agent) => agent.serves(wish));
   }
 
-  /** A place with the agent that has the least to do. */
+  /** A place with the agent that has the least to do; one of this node before those of others, whose words come by the bus. */
   place(wish: Wish): Place | undefined {
-    const free = [...this.#agents.values()].filter((agent) => agent.serves(wish) && agent.hasRoomFor(wish));
-    const agent = free.sort((a, b) => a.load / a.offer.concurrency - b.load / b.offer.concurrency)[0];
+    const free = [...this.#agents.values()].filter((agent) => agent.serves(wish) && agent.hasRoomFor(wish.callers));
+    const near = free.filter(({ told }) => told === null);
+    const candidates = near.length > 0 ? near : free;
+    const agent = candidates.sort((a, b) => a.load / a.offer.concurrency - b.load / b.offer.concurrency)[0];
     return agent && this.#placeWith(agent);
   }
 
@@ -221,7 +223,7 @@ export class AgentDirectory {
 
   async #offer(agent: AttachedAgent, held: HeldFrame, run: FrameRun): Promise<void> {
     const connection = agent.connection;
-    const answer = connection === null ? 'refused' : await connection.assign(run.assignment);
+    const answer = connection === null ? 'refused' : await connection.assign(run.assignment, run.callers);
     if (answer === 'taken' || !agent.held.has(held)) return;
     // It has pushed without a word, or came back and heard of the frame by attaching: it took it.
     if (run.frame.lastSeq > 0 || (agent.connection !== null && agent.connection !== connection)) return;
@@ -254,5 +256,3 @@ export class AgentDirectory {
     for (const listener of this.#listeners) listener();
   }
 }
-
-const nameOf = ({ requestId, frame }: FrameRun): string => frameName(requestId, frame.stackId);

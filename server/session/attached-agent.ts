@@ -1,6 +1,6 @@
 import type { Assignment, GoawayCode, TurnAbort } from '../../protocol/index.js';
 import type { Timer } from '../clock.js';
-import type { FrameRun, Wish } from './host.js';
+import { frameName, type FrameRun, type Wish } from './host.js';
 import type { Identity } from './identity.js';
 
 /**
@@ -12,8 +12,8 @@ export type OfferAnswer = 'taken' | 'refused' | 'full' | 'lost';
 /** A socket on which an agent speaks. Calls never throw. */
 export interface AgentConnection {
   readonly identity: Identity;
-  /** Offers the frame; `refused` after 5 s without a word. */
-  assign(assignment: Assignment): Promise<OfferAnswer>;
+  /** Offers the frame, for which these others wait; `refused` after 5 s without a word. */
+  assign(assignment: Assignment, callers: readonly string[]): Promise<OfferAnswer>;
   abort(abort: TurnAbort): void;
   /** Says why, and closes. */
   goaway(code: GoawayCode): void;
@@ -30,10 +30,6 @@ export class HeldFrame {
   /** Null until the frame begins, and when it is done. */
   run: FrameRun | null = null;
 }
-
-/** How nodes call a frame among themselves. */
-export const frameName = (requestId: string, stackId: string): string => `${requestId} ${stackId}`;
-const isOfTurn = (name: string, requestId: string): boolean => name.startsWith(`${requestId} `);
 
 /** An agent by its name, over all its connections. */
 export class AttachedAgent {
@@ -58,9 +54,9 @@ export class AttachedAgent {
     this.offer = offer;
   }
 
-  /** A call within a turn that it runs already always finds room: its caller waits for it and frees none. */
-  hasRoomFor({ requestId, isCall }: Pick<Wish, 'requestId' | 'isCall'>): boolean {
-    return this.load < this.offer.concurrency || (isCall && this.#worksIn(requestId));
+  /** A frame that one of its own waits for always finds room: that one frees none before. */
+  hasRoomFor(callers: readonly string[]): boolean {
+    return this.load < this.offer.concurrency || callers.some((name) => this.#holds(name));
   }
 
   /** Places that are taken, wherever. */
@@ -69,9 +65,10 @@ export class AttachedAgent {
     return Math.max(known, this.told ?? 0);
   }
 
-  #worksIn(requestId: string): boolean {
-    const named = [...this.elsewhere.values()].flatMap((frames) => [...frames]);
-    return this.runs().some((run) => run.requestId === requestId) || named.some((name) => isOfTurn(name, requestId));
+  #holds(name: string): boolean {
+    return (
+      this.runs().some((run) => nameOf(run) === name) || [...this.elsewhere.values()].some((names) => names.has(name))
+    );
   }
 
   serves({ assistantId, tenantId, avoid }: Wish): boolean {
@@ -88,3 +85,5 @@ export class AttachedAgent {
     return [...this.held].flatMap(({ run }) => (run ? [run] : []));
   }
 }
+
+export const nameOf = ({ requestId, frame }: FrameRun): string => frameName(requestId, frame.stackId);

@@ -8,6 +8,7 @@ import {
   raiseActivity,
 } from '../../protocol/index.js';
 import { isoNow } from '../clock.js';
+import { FencedOut } from '../ports/fence.js';
 import type { ChatLog, LoggedEvent } from '../ports/live-log.js';
 import { mayRead, mayTalk } from './access.js';
 import type { Effect } from './effect.js';
@@ -138,7 +139,7 @@ export class ChatSession implements Source {
   /** @throws {ChatError} `not_found` once the chat is deleted; `storage_unavailable` once another node has it */
   mustExist(): void {
     if (this.isDeleted) throw new ChatError('not_found');
-    if (this.hasMoved) throw new ChatError('storage_unavailable', undefined, { retryAfterMs: 100 });
+    if (this.hasMoved) throw new FencedOut(this.chatId);
   }
 
   // Publishing

@@ -8,7 +8,7 @@ import type { ChatSession } from './chat-session.js';
 import { endCall, endUnwanted } from './end-call.js';
 import { endTurn } from './end-turn.js';
 import type { Frame, Holder } from './frame.js';
-import type { Call, FrameRun, Place } from './host.js';
+import { frameName, type Call, type FrameRun, type Place } from './host.js';
 import type { EndedTurn, LiveTurn, Outcome } from './live-turn.js';
 
 /** A frame in the hands of its host: what is taken from it, and how it ends. */
@@ -30,6 +30,16 @@ export function handOver(
   place.begin(frameRun(session, live, frame, place.holder, again));
 }
 
+/** By name, the nearest first. */
+function callersOf(live: LiveTurn, frame: Frame): string[] {
+  const callers: string[] = [];
+  for (let { stackParentId } = frame.place; stackParentId !== null;) {
+    callers.push(frameName(live.requestId, stackParentId));
+    stackParentId = live.frames.get(stackParentId)?.place.stackParentId ?? null;
+  }
+  return callers;
+}
+
 const APPLIED = Promise.resolve();
 
 /** A frame as its host sees it: whatever comes once another holds it, or it has ended, is refused. */
@@ -47,6 +57,7 @@ export function frameRun(
     attempt: live.turn.attempt,
     // Null only for a turn that its agent opened: nobody assigns that frame.
     assignment: frame.assignment as Assignment,
+    callers: callersOf(live, frame),
     // Not async: most ops are tokens, and a promise more for each of them is a tenth of what a token costs.
     apply: (ops) => {
       try {
@@ -150,8 +161,7 @@ function seekChildHost(session: ChatSession, live: LiveTurn, child: Frame, avoid
   const cancel = session.env.hosts.request({
     assistantId: child.place.assistantId,
     tenantId: session.chat.tenantId,
-    requestId: live.requestId,
-    isCall: true,
+    callers: callersOf(live, child),
     avoid,
     granted: (place) => void beginChild(session, live, child, place, avoid),
     unavailable: () =>

@@ -7,6 +7,8 @@ export interface Holding {
   readonly record: ChatRecord;
   /** What owners before have left, until the chat is taken into memory. */
   left: readonly RecordEntry[];
+  /** Whether the owner before has left it whole: of one that died, what it stored last may stand nowhere in the record. */
+  readonly wasWhole: boolean;
   /** Whether the record has all that is told of the chat; once it has not, the log may not go on under the epoch that is in it. */
   isRecorded: boolean;
 }
@@ -16,8 +18,8 @@ export interface Holdings extends Fences {
   holding(chatId: string): Holding | null;
   /** Null on a node of its own. @throws {ChatError} `storage_unavailable` where it is another node's, or nobody's */
   mustHold(chatId: string): Holding | null;
-  /** Nobody here needs the chat any more. */
-  letGo(chatId: string): Promise<void>;
+  /** Nobody here needs the chat any more. @param isWhole nothing is being done to it: all that is stored was told */
+  letGo(chatId: string, isWhole: boolean): Promise<void>;
 }
 
 /** A node of its own. */

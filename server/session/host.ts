@@ -12,6 +12,8 @@ export interface FrameRun {
   readonly requestId: string;
   readonly attempt: number;
   readonly assignment: Assignment;
+  /** The frames that wait for this one, by name. */
+  readonly callers: readonly string[];
   /** Applies ops of the holder, all or none; resolves when more may come. @throws {ChatError} */
   apply(ops: readonly unknown[]): Promise<void>;
   /** Runs another assistant below this frame; resolves with how it ended. @throws {ChatError} see `openCall` */
@@ -33,13 +35,15 @@ export interface Place {
   begin(run: FrameRun): void;
 }
 
+/** How hosts, and nodes among themselves, call a frame. */
+export const frameName = (requestId: string, stackId: string): string => `${requestId} ${stackId}`;
+
 /** One frame's wish for a host. */
 export interface Wish {
   readonly assistantId: string;
   readonly tenantId: string | null;
-  readonly requestId: string;
-  /** Whether another frame of the turn waits for this one. */
-  readonly isCall: boolean;
+  /** The frames that wait for this one, by name: none for a turn's root. */
+  readonly callers: readonly string[];
   /** Connections that were offered the frame and did not take it. An agent that comes back by another is asked again. */
   readonly avoid: ReadonlySet<object>;
   granted(place: Place): void;

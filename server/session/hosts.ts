@@ -5,7 +5,7 @@ import type { InProcessHost } from './in-process-host.js';
 
 interface WaitingWish {
   readonly wish: Wish;
-  /** Wishes of one kind fare alike; null for one of its own kind: a call finds room where its turn runs. */
+  /** Wishes of one kind fare alike; null for one of its own kind: a call finds room where its callers are held. */
   readonly kind: string | null;
   timer: Timer | null;
 }
@@ -30,8 +30,8 @@ export class Hosts {
 
   /** Calls `granted` or `unavailable`, once, possibly before it returns. @returns withdraws the wish */
   request(wish: Wish): () => void {
-    const { tenantId, assistantId, isCall, avoid } = wish;
-    const kind = isCall || avoid.size > 0 ? null : JSON.stringify([tenantId, assistantId]);
+    const { tenantId, assistantId, callers, avoid } = wish;
+    const kind = callers.length > 0 || avoid.size > 0 ? null : JSON.stringify([tenantId, assistantId]);
     const waiting: WaitingWish = { wish, kind, timer: null };
     this.#waiting.add(waiting);
     this.#try(waiting);

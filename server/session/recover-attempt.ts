@@ -1,4 +1,12 @@
-import { foldMessage, type ChatEvent, type Message, type MessageChange, type Turn } from '../../protocol/index.js';
+import {
+  foldMessage,
+  isEnded,
+  type ChatEvent,
+  type Message,
+  type MessageChange,
+  type Turn,
+} from '../../protocol/index.js';
+import { isoNow } from '../clock.js';
 import type { JournaledAttempt } from '../ports/journal.js';
 import type { TurnRecord } from '../ports/store.js';
 import type { ChatSession } from './chat-session.js';
@@ -24,6 +32,33 @@ export async function leftAttempt({ store }: Environment, attempt: JournaledAtte
   const stored = begin && (await store.getTurn(begin.turn.requestId));
   if (!stored || stored.turn.attempt > begin.turn.attempt || stored.turn.status !== 'queued') return null;
   return { record: { ...stored, turn: { ...begin.turn, status: 'running' } }, entries };
+}
+
+/**
+ * What people did to messages of an attempt while its end was being written is stored by a second write (`storeAttempt`), and a
+ * crash may have come before that one: it is stored here. Nothing is done where the end is not stored. What was edited
+ * later than what is written down, after the attempt was done with, stands.
+ */
+export async function storeLateEdits({ store, clock }: Environment, attempt: JournaledAttempt): Promise<void> {
+  const entries = attempt.entries.map((entry) => JSON.parse(entry) as Entry);
+  const begin = entries.find((entry) => entry[0] === 'begin')?.[1];
+  const stored = begin && (await store.getTurn(begin.turn.requestId));
+  if (!stored || !isEnded(stored.turn.status)) return;
+  const edited = new Map<string, Message>();
+  const deleted: string[] = [];
+  for (const [kind, event] of entries) {
+    if (kind !== 'event') continue;
+    if (event.type === 'message.updated') edited.set(event.message.messageId, event.message);
+    if (event.type === 'message.deleted') deleted.push(...event.messageIds);
+  }
+  const late: Message[] = [];
+  for (const message of edited.values()) {
+    const row = await store.getMessage(message.messageId);
+    if (row && row.updatedAt < message.updatedAt) late.push(message);
+  }
+  const { chatId } = stored.turn;
+  if (late.length > 0) await store.saveMessages(chatId, late);
+  if (deleted.length > 0) await store.deleteMessages(chatId, deleted, isoNow(clock));
 }
 
 /** Ends an attempt by the one finaliser, with all that anybody had seen of it. Once it resolves the end is under way. */

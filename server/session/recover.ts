@@ -1,6 +1,6 @@
 import type { Environment } from './environment.js';
 import { queueAgain } from './queue-again.js';
-import { endLeft, leftAttempt } from './recover-attempt.js';
+import { endLeft, leftAttempt, storeLateEdits } from './recover-attempt.js';
 import type { Sessions } from './sessions.js';
 
 /**
@@ -13,8 +13,12 @@ export async function recover(env: Environment, sessions: Sessions): Promise<voi
   for (const attempt of await env.journal.recover()) {
     const left = await leftAttempt(env, attempt);
     const session = left && (await sessions.open(left.record.turn.chatId));
-    if (session) ends.push((await endLeft(session, left)).ended);
-    else env.journal.forget(attempt.attempt);
+    if (session) {
+      ends.push((await endLeft(session, left)).ended);
+      continue;
+    }
+    await storeLateEdits(env, attempt);
+    env.journal.forget(attempt.attempt);
   }
   await Promise.all(ends);
   for (const record of await env.store.queuedTurns()) {

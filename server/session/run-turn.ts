@@ -23,8 +23,7 @@ export function seekHost(session: ChatSession, live: LiveTurn, avoid: ReadonlySe
   cancel = session.env.hosts.request({
     assistantId: live.turn.assistantId,
     tenantId: session.chat.tenantId,
-    requestId: live.requestId,
-    isCall: false,
+    callers: [],
     avoid,
     granted: (place) => void begin(session, live, place, avoid),
     unavailable: () =>

@@ -1,5 +1,6 @@
-import { ChatError, type Chat } from '../../protocol/index.js';
+import type { Chat } from '../../protocol/index.js';
 import { nextTurn, pause, settlesWithin, type Timer } from '../clock.js';
+import { FencedOut } from '../ports/fence.js';
 import { ChatSession } from './chat-session.js';
 import { abandonTurn, endTurn } from './end-turn.js';
 import type { Environment } from './environment.js';
@@ -69,17 +70,17 @@ export class Sessions {
     if (this.#sessions.get(session.chatId) !== session) return session.close();
     this.#sessions.delete(session.chatId);
     session.close();
-    void this.holdings.letGo(session.chatId);
+    void this.holdings.letGo(session.chatId, true);
   }
 
   /** LIF-4: gives a chat up to whichever node takes it next; what runs in it is left to that one. */
   async moveAway(session: ChatSession): Promise<void> {
-    const { chatId } = session;
+    const { chatId, isAtRest } = session;
     session.settle();
     this.abandon(chatId);
     // Whoever takes it finds all that was recorded.
     await this.env.pump.waiting;
-    await this.holdings.letGo(chatId);
+    await this.holdings.letGo(chatId, isAtRest);
   }
 
   /** LIF-4: the chat is another node's now. Its turns go on, and end, there; nothing more is stored or told of them here. */
@@ -127,7 +128,7 @@ export class Sessions {
     if (this.holdings.holding(chatId) !== holding) {
       // It was lost, or given up, while it was read.
       session.close();
-      throw new ChatError('storage_unavailable', undefined, { retryAfterMs: 100 });
+      throw new FencedOut(chatId);
     }
     if (holding?.isRecorded === false) session.beginEpoch();
     this.keep(session);

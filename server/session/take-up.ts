@@ -5,21 +5,28 @@ import type { LoggedEvent } from '../ports/live-log.js';
 import type { ChatSession } from './chat-session.js';
 import type { Holding } from './holdings.js';
 import { queueAgain } from './queue-again.js';
-import { endLeft, leftAttempt } from './recover-attempt.js';
+import { endLeft, leftAttempt, storeLateEdits } from './recover-attempt.js';
 
 /**
- * LIF-4: goes on with a chat where its owner before left it. The log goes on under its epoch; attempts that nobody ended are
- * ended here, with every word that anybody saw; turns that had not begun are queued again.
+ * LIF-4: goes on with a chat where its owner before left it. Attempts that nobody ended are ended here, with every word that
+ * anybody saw; turns that had not begun are queued again.
+ *
+ * The log goes on under its epoch where that owner has left the chat whole. One that died may have stored what it could tell
+ * nobody of: an input, an edit, an end. Whoever followed looks anew, and is told so by another epoch (SUB-4).
  */
 export async function takeUp(session: ChatSession, holding: Holding): Promise<void> {
   const { env, recorder, chatId } = session;
   const { left } = holding;
-  session.log.goOn(eventsIn(left));
+  if (holding.wasWhole) session.log.goOn(eventsIn(left));
   const ends: Promise<unknown>[] = [];
   for (const attempt of attemptsIn(left)) {
     const open = await leftAttempt(env, attempt);
-    if (open) ends.push((await endLeft(session, open)).ended);
-    else recorder.forget(attempt.attempt);
+    if (open) {
+      ends.push((await endLeft(session, open)).ended);
+      continue;
+    }
+    await storeLateEdits(env, attempt);
+    recorder.forget(attempt.attempt);
   }
   await Promise.all(ends);
   for (const record of await env.store.queuedTurns(chatId)) await queueAgain(session, record);

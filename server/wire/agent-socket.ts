@@ -94,9 +94,9 @@ export class AgentSocket implements AgentConnection {
     this.socket.emit('turn:abort', abort);
   }
 
-  goaway(code: GoawayCode): void {
+  goaway(code: GoawayCode, retryAfterMs?: number): void {
     this.outbox.close();
-    sayGoaway(this.socket, code, this.needs.clock);
+    sayGoaway(this.socket, code, this.needs.clock, retryAfterMs);
   }
 
   async #take(event: readonly unknown[]): Promise<void> {

@@ -20,7 +20,7 @@ export interface IdentityListener {
   /** It has ended: no command is served, and what is followed waits, until it is renewed. */
   expired(): void;
   /** It was renewed in place; whether that changes what it may do. */
-  renewed(isOther: boolean): void;
+  renewed(isOther: boolean): void | Promise<void>;
   /** It has ended and was not renewed in time. */
   lapsed(): void;
   revoked(): void;
@@ -81,7 +81,7 @@ export class ConnectionIdentity implements Guest {
     this.#identity = renewed;
     this.#isExpired = false;
     this.#expireLater();
-    this.listener.renewed(rightsOf(before) !== rightsOf(renewed));
+    await this.listener.renewed(rightsOf(before) !== rightsOf(renewed));
     return { expiresAt: renewed.expiresAt === null ? null : new Date(renewed.expiresAt).toISOString() };
   }
 

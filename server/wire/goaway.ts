@@ -8,7 +8,7 @@ const PATIENCE_MS = 2000;
 
 /** Whether to come back, and when. */
 const AFTERWARDS: Readonly<Record<GoawayCode, Omit<Goaway, 'code'>>> = {
-  shutdown: { reconnect: true, retryAfterMs: 1000 },
+  shutdown: { reconnect: true },
   token_expired: { reconnect: true },
   slow_consumer: { reconnect: true },
   revoked: { reconnect: false },
@@ -17,13 +17,14 @@ const AFTERWARDS: Readonly<Record<GoawayCode, Omit<Goaway, 'code'>>> = {
 };
 
 /** Says that the connection is about to be closed, and why. */
-export function warnGoaway(socket: Socket, code: GoawayCode): void {
-  socket.emit('goaway', { code, ...AFTERWARDS[code] } satisfies Goaway);
+export function warnGoaway(socket: Socket, code: GoawayCode, retryAfterMs?: number): void {
+  const later = retryAfterMs === undefined ? {} : { retryAfterMs };
+  socket.emit('goaway', { code, ...AFTERWARDS[code], ...later } satisfies Goaway);
 }
 
-/** Says why, and closes. */
-export function sayGoaway(socket: Socket, code: GoawayCode, clock: Clock): void {
-  warnGoaway(socket, code);
+/** Says why, and closes. @param retryAfterMs where it is not the usual time */
+export function sayGoaway(socket: Socket, code: GoawayCode, clock: Clock, retryAfterMs?: number): void {
+  warnGoaway(socket, code, retryAfterMs);
   closeSoon(socket, clock);
 }
 

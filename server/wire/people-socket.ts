@@ -62,8 +62,8 @@ export class PeopleSocket {
           // What comes meanwhile waits, bounded like all that is not read, and is sent once it is known who reads it.
           this.outbox.hold();
         },
-        renewed: (isOther) => {
-          if (isOther) needs.desk.renewed([...this.#subscriptions.keys(), ...this.#subscribing], this);
+        renewed: async (isOther) => {
+          if (isOther) await needs.desk.renewed([...this.#subscriptions.keys(), ...this.#subscribing], this);
           this.outbox.release();
         },
         lapsed: () => this.#leave(),
@@ -76,11 +76,11 @@ export class PeopleSocket {
     socket.emit('hello', helloTo(socket.id, identity, needs));
   }
 
-  /** Says why, then closes (CON-6). */
-  goaway(code: GoawayCode): void {
+  /** Says why, and how long to stay away, then closes (CON-6). */
+  goaway(code: GoawayCode, retryAfterMs?: number): void {
     if (!this.#isOpen) return;
     this.#closed();
-    sayGoaway(this.socket, code, this.needs.clock);
+    sayGoaway(this.socket, code, this.needs.clock, retryAfterMs);
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server as HttpServer } from 'node:http';
 import { Server, type Namespace, type Socket } from 'socket.io';
-import { AGENT_NAMESPACE, ChatError, PROTOCOL_VERSION, type GoawayCode } from '../../protocol/index.js';
+import { AGENT_NAMESPACE, ChatError, PROTOCOL_VERSION } from '../../protocol/index.js';
 import type { Timer } from '../clock.js';
 import type { Identity } from '../session/identity.js';
 import { AgentSocket, mustBeAgent } from './agent-socket.js';
@@ -16,12 +16,18 @@ import { Vestibule } from './vestibule.js';
 export interface SocketServer {
   /** What waits for connections that do not read, for `turnstream_outbox_bytes`. */
   readonly outboxBytes: number;
-  /** Tells every connection to go, and closes (LIF-1). */
-  goaway(code: GoawayCode): void;
+  /** Tells every connection to go, and when to come back, and closes (LIF-1). */
+  shutDown(): void;
   close(): void;
 }
 
 const OUTBOX_CHECK_MS = 1000;
+/**
+ * Thousands that come back in the same moment would find the nodes that are left, or this server anew, busy with nothing else
+ * (docs/scaling.md): one comes a millisecond after the other, all within this time, and their own jitter is on top.
+ */
+const SPREAD_MS = 10_000;
+const SOONEST_MS = 1000;
 /** A connection that has not joined a namespace by then is closed: half-open handshakes cost nothing. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
@@ -79,9 +85,9 @@ export function createSocketServer(http: HttpServer, needs: SocketNeeds): Socket
     get outboxBytes() {
       return [...people, ...agents].reduce((bytes, { outbox }) => bytes + outbox.bytes, 0);
     },
-    goaway(code) {
-      for (const connection of people) connection.goaway(code);
-      for (const connection of agents) connection.goaway(code);
+    shutDown() {
+      for (const [index, connection] of [...people, ...agents].entries())
+        connection.goaway('shutdown', SOONEST_MS + (index % SPREAD_MS));
     },
     close() {
       checker.cancel();

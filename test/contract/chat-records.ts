@@ -66,6 +66,32 @@ export function chatRecordsContract(name: string, open: () => Promise<RecordsUnd
       expect((await b.records.open(other, 2)).left).toEqual([event(1)]);
     });
 
+    it('LIF-4: the next owner is told whether the one before has left the chat whole', async () => {
+      const chatId = aChatId();
+      const { record, isSealed } = await a.records.open(chatId, 1);
+      expect(isSealed).toBe(false);
+      record.add(event(1));
+      await a.records.commit();
+      record.add(event(2));
+      await a.records.seal(record);
+      // What is added to a sealed record is added to nothing.
+      record.add(event(3));
+      expect(await a.records.commit()).toEqual(nothing);
+      const next = await b.records.open(chatId, 2);
+      expect(next).toMatchObject({ left: [event(1), event(2)], isSealed: true });
+      // Dead, and so is one that did no more than open it.
+      expect(await a.records.open(chatId, 3)).toMatchObject({ left: [event(1), event(2)], isSealed: false });
+      expect((await b.records.open(chatId, 4)).isSealed).toBe(false);
+    });
+
+    it('LIF-4: an owner that has lost a chat seals nothing', async () => {
+      const chatId = aChatId();
+      const { record } = await a.records.open(chatId, 1);
+      await b.records.open(chatId, 2);
+      await a.records.seal(record);
+      expect((await b.records.open(chatId, 3)).isSealed).toBe(false);
+    });
+
     it('of an attempt that was forgotten nothing is left but its events in the log, also when a later owner forgets it', async () => {
       const chatId = aChatId();
       const { record } = await a.records.open(chatId, 1);

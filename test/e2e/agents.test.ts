@@ -125,7 +125,7 @@ describe('AGT-3: only the holder writes', () => {
     expect(contents(await expectConsistent(url, chatId, [person]))).toEqual(['go', 'mine']);
   });
 
-  test('before it has attached, a connection may write nothing', async () => {
+  test('AGT-3: before it has attached, a connection may write nothing', async () => {
     const { url, turn } = await scene();
     const run = await turn();
     const nobody = await new Agent(url, ['bot']).open();

@@ -2,6 +2,10 @@ import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isEnded, type Result } from '../../protocol/index.js';
+import { openFileJournal } from '../../server/adapters/file-journal.js';
+import { systemClock } from '../../server/clock.js';
+import { createLog } from '../../server/log.js';
+import { attemptKey } from '../../server/ports/journal.js';
 import { Agent } from '../harness/agent.js';
 import { expectConsistent, httpHistory } from '../harness/consistent.js';
 import { storeBeside } from '../harness/store-beside.js';
@@ -312,5 +316,42 @@ describe('LIF-2: kill -9', { timeout: 60_000 }, () => {
       });
       expect(again).toMatchObject({ duplicate: true, turn: now });
     }
+  });
+
+  test('DAT-4: what people did to messages while their turn was being stored is there after a crash, unless it was changed again', async () => {
+    const { server, person } = await begin();
+    const agent = await new Agent(server.url, ['bot']).join();
+    const chatId = await person.createChat({ assistantId: 'bot' });
+    const { requestId } = (await person.start(chatId, 'go')).turn;
+    const run = await agent.run(requestId);
+    const [edited, deleted, later] = [await run.send('as it was'), await run.send('unwanted'), await run.send('first')];
+    await run.close();
+    const turn = await person.turn(requestId);
+    const { messages } = await person.do('message:list', { chatId });
+    const row = (messageId: string) => messages.find((message) => message.messageId === messageId);
+    const change = (messageId: string, content: string, ms: number) => {
+      const updatedAt = new Date(Date.parse(row(messageId)?.updatedAt ?? '') + ms).toISOString();
+      return { type: 'message.updated', message: { ...row(messageId), props: { content }, updatedAt } };
+    };
+    await person.do('message:update', { messageId: later, props: { content: 'last' } });
+    await server.kill();
+    // As the process would have left it, had it died between the write of the end and that of the edits.
+    const journal = openFileJournal({
+      directory: join(server.dataDir, 'journal'),
+      clock: systemClock,
+      log: createLog('silent'),
+    });
+    const attempt = attemptKey(requestId, 1);
+    for (const entry of [
+      ['begin', { turn: { ...turn, status: 'queued' } }],
+      ['event', change(edited, 'as it is', 5)],
+      ['event', change(later, 'between', 0)],
+      ['event', { type: 'message.deleted', messageIds: [deleted] }],
+    ])
+      journal.add(attempt, JSON.stringify(entry));
+    journal.commit();
+    await journal.close();
+    await server.start();
+    expect(contents(await expectConsistent(server.url, chatId))).toEqual(['go', 'as it is', 'last']);
   });
 });

@@ -218,13 +218,18 @@ describe('AGT-8: turn:delegate', () => {
     await person.ended(chatId, run.requestId);
   });
 
-  test('nobody serves it: failed with agent_unavailable after agentWaitMs; a full helper means waiting', async () => {
+  test('AGT-5: nobody serves it: failed with agent_unavailable after agentWaitMs; a full helper means waiting', async () => {
     const { url, person, chatId, turn } = await scene({ env: { AGENT_WAIT_MS: '100' } });
     const run = await turn();
-    expect(await run.delegate('nobody', 'x')).toMatchObject({ status: 'failed', error: { code: 'agent_unavailable' } });
+    expect(await run.delegate('nobody', 'x')).toMatchObject({
+      status: 'failed',
+      error: { code: 'agent_unavailable' },
+    });
     const helper = await new Agent(url, ['helper'], { concurrency: 1 }).join();
     const answers = [run.delegate('helper', '1'), run.delegate('helper', '2')];
     const first = await until(() => helper.runs[0], 'the first');
+    // Who attaches has all that waits looked at again: the second still waits, though the helper works in its turn already.
+    await new Agent(url, ['other']).join();
     expect(await run.delegate('nobody', 'x')).toMatchObject({ status: 'failed' });
     expect(helper.runs).toHaveLength(1);
     await first.close();

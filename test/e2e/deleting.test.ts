@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { defineAssistant } from '../../assistant/index.js';
 import { commands, type CommandName, type OpInput } from '../../protocol/index.js';
 import { Agent } from '../harness/agent.js';
+import { gauge } from '../harness/metric.js';
 import { Refused, uid } from '../harness/peer.js';
 import { Person } from '../harness/person.js';
 import { startServer } from '../harness/server.js';
@@ -9,9 +10,6 @@ import { storeBeside } from '../harness/store-beside.js';
 import { until } from '../harness/until.js';
 import { requestAs } from './request-as.js';
 import { scene } from './scene.js';
-
-const activeTurns = async (url: string): Promise<string> =>
-  (await (await fetch(`${url}/metrics`)).text()).match(/^turnstream_turns_active (\d+)/m)?.[1] ?? '';
 
 describe('CMD-3: chat:delete', () => {
   test('CMD-3: turns end as deleted, then chat.deleted, then nothing; the ack comes last', async () => {
@@ -68,13 +66,13 @@ describe('CMD-3: chat:delete', () => {
     const { turn } = await person.start(chatId, 'x', { assistantId: 'endless' });
     const run = await here.turn({ onBusy: 'parallel' });
     await until(() => here.view.view?.turns.get(turn.requestId)?.status === 'running', 'both run');
-    expect(await activeTurns(url)).toBe('2');
+    expect(await gauge(url, 'turns_active')).toBe(2);
     began = performance.now();
     await person.do('chat:delete', { chatId });
     expect(await run.aborted()).toMatchObject({ reason: 'deleted' });
     expect(performance.now() - began).toBeLessThan(500);
     expect(abortedAfter).toBeLessThan(500);
-    expect(await activeTurns(url)).toBe('0');
+    expect(await gauge(url, 'turns_active')).toBe(0);
     await expect(run.send('late')).rejects.toThrow(/turn_ended|not_found/);
   });
 
@@ -215,6 +213,6 @@ describe('CMD-3: chat:delete', () => {
       expect(starts.at(-1)).toMatchObject({ ok: false, error: { code: 'not_found' } });
       for (const start of starts) if (!start.ok) expect(start.error.code).toBe('not_found');
     }
-    await until(async () => (await activeTurns(here.url)) === '0', 'no turn that runs');
+    await until(async () => (await gauge(here.url, 'turns_active')) === 0, 'no turn that runs');
   });
 });

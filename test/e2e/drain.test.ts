@@ -58,6 +58,8 @@ describe('LIF-1: SIGTERM', { timeout: 60_000 }, () => {
       expect(peer.goaways).toEqual([expect.objectContaining({ code: 'shutdown' })]);
     }
     expect(person.goaways[0]).toMatchObject({ reconnect: true, retryAfterMs: expect.any(Number) as number });
+    // Not all in the same moment.
+    expect(person.goaways[0]?.retryAfterMs).not.toBe(agent.goaways[0]?.retryAfterMs);
     await server.start();
     expect(contents(await expectConsistent(server.url, chatId))).toEqual(['go', 'x', '', 'in time']);
   });

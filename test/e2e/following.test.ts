@@ -338,8 +338,9 @@ describe('SUB-4: coming back', () => {
     const agent = await new Agent(server.url, ['bot']).join();
     const later = await new Person(server.url).open();
     const answer = await later.do<SubscribeResult>('chat:subscribe', { chatId, position: held });
-    expect(answer.mode).toBe('snapshot');
-    expect(answer.position.epoch).not.toBe(held.epoch);
+    // Where nodes keep the log in Redis it has gone on, and there was nothing to miss.
+    if (answer.mode === 'replay') expect(answer).toMatchObject({ position: held, events: [] });
+    else expect(answer.position.epoch).not.toBe(held.epoch);
     const again = await later.follow(chatId);
     expect(again.messages.map(plain)).toEqual(view.messages.map(plain));
     const { turn } = await later.start(chatId, 'go');

@@ -85,7 +85,7 @@ describe('C30: the end of a token, on the real clock', () => {
     };
     const standing = new ConnectionIdentity(identity, { address: '127.0.0.1' }, needs, {
       expired: () => told.push('expired'),
-      renewed: () => told.push('renewed'),
+      renewed: () => void told.push('renewed'),
       lapsed: () => told.push('lapsed'),
       revoked: () => told.push('revoked'),
     });

@@ -9,14 +9,13 @@ const REFUSALS: Readonly<Record<string, readonly ErrorCode[]>> = {
   'turn:resume': ['turn_not_resumable', 'queue_full', 'bad_request'],
   'turn:open': ['queue_full'],
 };
-const ANSWER_MS = 30_000;
 
 /** The answer to a command, null where it was lost with the connection. Silence on a connection that stands is a fault (CON-4). */
 export async function ask(world: World, peer: Peer, command: string, args: object): Promise<Ack<unknown> | null> {
   const { socket } = peer;
   if (!socket?.connected) return null;
   try {
-    const ack: Ack<unknown> = await peer.ask(command, args, ANSWER_MS);
+    const ack: Ack<unknown> = await peer.ask(command, args, world.patienceMs * 1.5);
     if (ack.ok) return ack;
     const sent = `${command} ${JSON.stringify(args)}`;
     world.trace(`${sent} was refused: ${ack.error.code}`);

@@ -3,11 +3,16 @@ import type { Peer } from '../harness/peer.js';
 import { ask } from './ask.js';
 import { lookAtPage, peek } from './looks.js';
 import type { AskedTurn, KnownChat } from './model.js';
+import { pause } from './pause.js';
 import type { AgentDeed, Moment, PersonDeed } from './plan.js';
 import type { Player } from './player.js';
 import { chosen } from './random.js';
 import type { Watcher } from './watcher.js';
 import type { World } from './world.js';
+
+/** Refusals of a node that may not speak for the chat's owner. */
+const AWAY = new Set<ErrorCode>(['storage_unavailable', 'draining']);
+const AWAY_MS = 300;
 
 /** What people and agents do in a round, as the plan says, with what they find. */
 
@@ -26,10 +31,8 @@ export class Deeds {
       `${deed.do} by ${deed.do.startsWith('agent') || deed.do === 'open' ? player.agentId : `person ${person}`} in ${chat.chatId}: ${JSON.stringify(deed)}`,
     );
     switch (deed.do) {
-      case 'lock':
-        return world.lock(deed.ms);
-      case 'end':
-        return world.end(deed.signal, deed.downMs);
+      case 'befall':
+        return world.topology.befall(deed.misfortune);
       case 'agentDrop':
         return world.bounce(player, deed.awayMs);
       case 'agentReplace':
@@ -96,7 +99,14 @@ export class Deeds {
         ? ([...this.world.model.turns.values()].findLast((turn) => turn.chatId === chat.chatId)?.requestId ?? 'none')
         : null;
     const inputs = deed.do === 'start' ? deed.inputs : [];
-    const asked: AskedTurn = { requestId, chatId: known.chatId, inputs, regenerates, outcome: 'unknown' };
+    const asked: AskedTurn = {
+      requestId,
+      chatId: known.chatId,
+      inputs,
+      regenerates,
+      outcome: 'unknown',
+      isAdrift: false,
+    };
     this.world.model.turns.set(requestId, asked);
     const body = {
       requestId,
@@ -126,6 +136,7 @@ export class Deeds {
     for (let tries = 0; tries < 30; tries++) {
       const ack = (await this.#ask(sender, 'turn:start', body)) as Ack<Result<'turn:start'>> | null;
       if (!ack) {
+        asked.isAdrift = this.world.isSpread;
         await this.world.back(sender);
         continue;
       }
@@ -141,6 +152,12 @@ export class Deeds {
         }
         asked.outcome = 'accepted';
         return null;
+      }
+      if (this.world.isSpread && AWAY.has(ack.error.code)) {
+        // Nobody knows whether it was done: a repetition under its id tells.
+        asked.isAdrift = true;
+        await pause(AWAY_MS);
+        continue;
       }
       // A chat that was deleted says nothing of the turns that it had.
       const isCertain = ack.error.code !== 'not_found' || this.world.model.chats.get(asked.chatId)?.deletion === 'none';
@@ -205,7 +222,7 @@ export class Deeds {
     const { messageId } = message;
     model.edits.set(messageId, [...(model.edits.get(messageId) ?? []), content]);
     const ack = await this.#ask(owner, 'message:update', { messageId, props: { content } });
-    if (ack?.ok) model.edited.add(messageId);
+    if (ack?.ok && !model.isExposed) model.edited.add(messageId);
   }
 
   async #delete(watcher: Watcher, chat: KnownChat, which: number, count: number): Promise<void> {
@@ -219,7 +236,7 @@ export class Deeds {
     const ack = (await this.#ask(owner, 'message:delete', { chatId: chat.chatId, messageIds })) as Ack<
       Result<'message:delete'>
     > | null;
-    if (ack?.ok) for (const messageId of ack.data.messageIds) model.gone.add(messageId);
+    if (ack?.ok && !model.isExposed) for (const messageId of ack.data.messageIds) model.gone.add(messageId);
   }
 
   async #deleteChat(watcher: Watcher, chat: KnownChat): Promise<void> {

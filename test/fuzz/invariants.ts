@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isEnded, type Message, type Result, type Turn } from '../../protocol/index.js';
 import { httpHistory } from '../harness/consistent.js';
+import type { As } from '../harness/peer.js';
 import { Person } from '../harness/person.js';
 import { until } from '../harness/until.js';
 import { canonical, type AskedTurn, type KnownChat, type WrittenMessage } from './model.js';
-import { readStored, storedForm, type Stored, type StoredChat } from './rows.js';
+import { storedForm, type Stored, type StoredChat } from './rows.js';
 import { difference } from './watcher.js';
-import { identityOf, PATIENCE_MS, type World } from './world.js';
+import { identityOf, type World } from './world.js';
 
 /** What must hold once a round is quiet. Whatever does not is a fault of the world. */
 export async function checkInvariants(world: World): Promise<void> {
@@ -27,11 +28,12 @@ export async function checkInvariants(world: World): Promise<void> {
 
 /** Every turn comes to its end. */
 async function allEnded(world: World): Promise<Stored> {
-  const read = () => readStored(world.server.dataDir);
+  const read = () => world.topology.stored();
   const open = (stored: Stored) =>
     [...stored.turns.values()].filter(({ status, chatId }) => !isEnded(status) && !stored.chats.get(chatId)?.isDeleted);
-  await until(() => open(read()).length === 0, 'every turn ended', PATIENCE_MS).catch(() =>
-    world.fault(`turns that do not end: ${JSON.stringify(open(read()))}`),
+  const isOver = async () => open(await read()).length === 0;
+  await until(isOver, 'every turn ended', world.patienceMs).catch(async () =>
+    world.fault(`turns that do not end: ${JSON.stringify(open(await read()))}`),
   );
   return read();
 }
@@ -46,7 +48,16 @@ async function checkChat(world: World, chat: KnownChat, stored: Stored): Promise
     return;
   }
   if (chat.deletion === 'done' && !row.isDeleted) world.fault(`CMD-3: ${chatId} was deleted and is there`);
-  const late = new Person(world.server.url, as);
+  for (const url of world.topology.urls) await checkAt(world, url, { chatId, as, row, stored });
+}
+
+/** What one of the servers says of a chat. */
+async function checkAt(
+  world: World,
+  url: string,
+  { chatId, as, row, stored }: { chatId: string; as: As; row: StoredChat; stored: Stored },
+): Promise<void> {
+  const late = new Person(url, as);
   await late.open();
   if (row.isDeleted) {
     const ack = await late.ask('chat:subscribe', { chatId });
@@ -55,7 +66,7 @@ async function checkChat(world: World, chat: KnownChat, stored: Stored): Promise
     late.close();
     return;
   }
-  const history = await httpHistory(world.server.url, chatId, as);
+  const history = await httpHistory(url, chatId, as);
   const wrong = differs(history.map(storedForm), row.messages);
   if (wrong) world.fault(`DAT-4: history and rows of ${chatId} differ ${wrong}`);
   const view = await late.follow(chatId);
@@ -78,7 +89,7 @@ async function checkFollowers(
   for (const [index, watcher] of world.watchers.entries()) {
     const chat = watcher.watched.get(chatId);
     if (!chat?.isFollowing || !chat.view) continue;
-    await until(() => isDeepStrictEqual(chat.position, frontier), 'the frontier', PATIENCE_MS).catch(() =>
+    await until(() => isDeepStrictEqual(chat.position, frontier), 'the frontier', world.patienceMs).catch(() =>
       world.fault(
         `person ${index} is at ${JSON.stringify(chat.position)} of ${chatId}, the chat at ${JSON.stringify(frontier)}`,
       ),
@@ -133,10 +144,10 @@ function differs(a: readonly object[], b: readonly object[]): string | null {
 /** TRN-1, TRN-2: what was accepted is there once, what was refused is not there at all. */
 function checkStarts(world: World, stored: Stored): void {
   for (const asked of world.model.turns.values()) {
-    const { requestId, chatId, inputs, outcome } = asked;
+    const { requestId, chatId, inputs, outcome, isAdrift } = asked;
     const chat = stored.chats.get(chatId);
     const row = stored.turns.get(requestId);
-    if (outcome === 'refused' && row) world.fault(`TRN-2: ${requestId} was refused and is stored`);
+    if (outcome === 'refused' && !isAdrift && row) world.fault(`TRN-2: ${requestId} was refused and is stored`);
     if (outcome !== 'accepted' || chat?.isDeleted) continue;
     if (!row) {
       world.fault(`TRN-2: ${requestId} was accepted and is not stored`);
@@ -216,6 +227,7 @@ function checkState(world: World, message: WrittenMessage, props: Message['props
 }
 
 function leastOf({ killed }: World, message: WrittenMessage): number {
+  if (message.run.isExposed) return message.seenSafely;
   return killed.has(message.run.life) ? message.seen : Math.max(message.seen, message.acknowledged);
 }
 
@@ -246,10 +258,12 @@ function standsTwice({ model }: World, { run }: WrittenMessage, stored: Stored):
   return isReplacedWhole || isAnsweredAnew;
 }
 
-/** Inputs and echoes that somebody saw stand as they were seen, or have grown since. */
+/** Inputs and echoes that somebody saw stand as they were seen, or have grown since. Inputs are stored before they are seen. */
 function checkSeen(world: World, stored: Stored): void {
   const { model } = world;
-  for (const seen of model.seenOthers.values()) {
+  const answers = model.seenSafely ?? model.seenOthers;
+  const inputs = [...model.seenOthers.values()].filter(({ role }) => role === 'user');
+  for (const seen of [...inputs, ...[...answers.values()].filter(({ role }) => role !== 'user')]) {
     const { chatId, messageId } = seen;
     const chat = stored.chats.get(chatId);
     if (!chat || chat.isDeleted || model.edits.has(messageId) || model.mayBeGone.has(messageId)) continue;
@@ -287,14 +301,12 @@ async function checkAbsence(world: World): Promise<void> {
     await world.settles(name);
 }
 
-/** What the server may say of a database that is locked. */
-const USUAL_LINES = [/a turn has ended and could not be stored yet/, /an attempt could not be prepared/];
-
 function checkOutput(world: World): void {
-  for (const line of world.server.output.split('\n')) {
+  const { output, usualLines } = world.topology;
+  for (const line of output.split('\n')) {
     if (line === '' || /^(Turnstream listening|turnstream: stopping)/.test(line)) continue;
     // Warnings, what is usual, and the audit.
     if (/^\{"level":[347]0/.test(line)) continue;
-    if (!USUAL_LINES.some((usual) => usual.test(line))) world.fault(`the server said: ${line.slice(0, 2000)}`);
+    if (!usualLines.some((usual) => usual.test(line))) world.fault(`the server said: ${line.slice(0, 2000)}`);
   }
 }

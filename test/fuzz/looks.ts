@@ -31,7 +31,7 @@ async function httpPage(
 ): Promise<{ ok: boolean; data: unknown } | null> {
   const headers = { 'x-user-id': watcher.as.userId as string, 'x-team-id': 'team' };
   const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]));
-  const url = `${world.server.url}/v1/chats/${chatId}/messages?${search}`;
+  const url = `${world.url}/v1/chats/${chatId}/messages?${search}`;
   const response = await fetch(url, { headers }).catch(() => null);
   const data: unknown = await response?.json().catch(() => null);
   if (!response || data === null) return null;
@@ -41,7 +41,7 @@ async function httpPage(
 
 /** A newcomer subscribes, and leaves. */
 export async function peek(world: World, watcher: Watcher, { chatId }: KnownChat, messageLimit: number): Promise<void> {
-  const newcomer = new Peer(world.server.url, '/', identityOf(watcher.as.userId as string));
+  const newcomer = new Peer(world.url, '/', identityOf(watcher.as.userId as string));
   if (await world.reaches(newcomer.open())) {
     const ack = (await ask(world, newcomer, 'chat:subscribe', { chatId, messageLimit })) as Ack<SubscribeResult> | null;
     if (ack?.ok) {

@@ -17,6 +17,8 @@ export class WrittenMessage {
   readonly states: State[] = [];
   /** The latest state that anybody has seen, -1: none. */
   seen = -1;
+  /** What had been seen before the run was exposed. */
+  seenSafely = -1;
 
   constructor(
     readonly messageId: string,
@@ -57,6 +59,8 @@ export class WrittenRun {
   acknowledged = 0;
   /** The agent has closed it as completed, and the server has agreed: everything written is there. */
   isComplete = false;
+  /** What was seen of it since may be lost: its owner was cut off, and another has taken its chat over (LIF-4). */
+  isExposed = false;
 
   constructor(
     readonly chatId: string,
@@ -114,6 +118,8 @@ export interface AskedTurn {
   readonly regenerates: string | null;
   /** `unknown` until an answer came; an acceptance stands. */
   outcome: 'unknown' | 'accepted' | 'refused';
+  /** Several nodes: an answer was lost, and a node may do it yet. */
+  isAdrift: boolean;
 }
 
 export interface KnownChat {
@@ -140,11 +146,34 @@ export class Model {
   readonly edits = new Map<string, string[]>();
   /** Messages with an acknowledged edit. */
   readonly edited = new Set<string>();
+  /** Of messages that no agent wrote, those that had been seen before some of them were exposed; null: none ever was. */
+  seenSafely: ReadonlyMap<string, Message> | null = null;
+  isExposed = false;
 
   /** A push that the server may take from now on. */
   push(run: WrittenRun, ops: readonly OpInput[]): void {
     run.push(ops);
     for (const [messageId, message] of run.messages) this.written.set(messageId, message);
+  }
+
+  /** A frame in an agent's hands, from now on. */
+  begin(run: WrittenRun): void {
+    run.isExposed = this.isExposed;
+    this.runs.push(run);
+  }
+
+  /** What is seen and acknowledged from now on of what is not stored may be lost. */
+  expose(): void {
+    this.isExposed = true;
+    this.seenSafely ??= new Map(this.seenOthers);
+    for (const message of this.written.values()) {
+      if (!message.run.isExposed) message.seenSafely = message.seen;
+    }
+    for (const run of this.runs) run.isExposed = true;
+  }
+
+  shelter(): void {
+    this.isExposed = false;
   }
 
   /** Somebody has these messages on the screen. */

@@ -1,5 +1,6 @@
 import type { OnBusy } from '../../protocol/index.js';
 import { Random } from './random.js';
+import type { Misfortune } from './topology.js';
 
 /** What happens in a round, drawn from its seed alone, before anything runs. */
 
@@ -43,13 +44,7 @@ export type AgentDeed =
   | { readonly do: 'agentFreeze'; readonly ms: number }
   | { readonly do: 'open'; readonly inNewChat: boolean; readonly isTwice: boolean };
 
-/** What befalls the server. */
-type WorldDeed =
-  /** Another process holds the database's write lock. */
-  | { readonly do: 'lock'; readonly ms: number }
-  | { readonly do: 'end'; readonly signal: 'SIGKILL' | 'SIGTERM'; readonly downMs: number };
-
-type Deed = PersonDeed | AgentDeed | WorldDeed;
+type Deed = PersonDeed | AgentDeed | { readonly do: 'befall'; readonly misfortune: Misfortune };
 
 /** A deed with its time and with who does it where. What exists by then is chosen by the fractions. */
 export interface Moment {
@@ -71,11 +66,16 @@ export interface Plan {
 
 const GAP_MS = 45;
 
-/** @param isRough whether the server dies and comes back in it */
-export function planOf(
-  seed: number,
-  { seconds, isRough }: { readonly seconds: number; readonly isRough: boolean },
-): Plan {
+export interface Outline {
+  readonly seconds: number;
+  readonly isRough: boolean;
+  /** How often what befalls one server comes, beside all that people do. */
+  readonly weights: { readonly lock: number; readonly end: number };
+  /** What befalls the servers beside. */
+  readonly misfortunes?: readonly { readonly atMs: number; readonly misfortune: Misfortune }[];
+}
+
+export function planOf(seed: number, { seconds, isRough, weights, misfortunes = [] }: Outline): Plan {
   const random = new Random(seed);
   const moments: Moment[] = [];
   for (let atMs = 0; atMs < seconds * 1000; atMs += random.between(0, 2 * GAP_MS)) {
@@ -85,10 +85,12 @@ export function planOf(
       agent: random.between(0, AGENTS - 1),
       chat: random.fraction(),
       which: random.fraction(),
-      deed: deedOf(random, isRough),
+      deed: deedOf(random, weights),
     });
   }
-  return { seed, isRough, env: envOf(random), moments };
+  for (const { atMs, misfortune } of misfortunes)
+    moments.push({ atMs, person: 0, agent: 0, chat: 0, which: 0, deed: { do: 'befall', misfortune } });
+  return { seed, isRough, env: envOf(random), moments: moments.sort((a, b) => a.atMs - b.atMs) };
 }
 
 /** Short bounds, so that a round of seconds meets them. */
@@ -125,12 +127,10 @@ const WEIGHTS = {
   agentReplace: 2,
   agentFreeze: 1.5,
   open: 5,
-  lock: 1.5,
-  end: 0,
 };
 
-function deedOf(random: Random, isRough: boolean): Deed {
-  const kind = random.weighted<Deed['do']>({ ...WEIGHTS, end: isRough ? 1.6 : 0 });
+function deedOf(random: Random, weights: Outline['weights']): Deed {
+  const kind = random.weighted({ ...WEIGHTS, ...weights });
   switch (kind) {
     case 'start':
       return {
@@ -171,13 +171,15 @@ function deedOf(random: Random, isRough: boolean): Deed {
     case 'open':
       return { do: kind, inNewChat: random.chance(0.15), isTwice: random.chance(0.3) };
     case 'lock':
-      return { do: kind, ms: random.chance(0.6) ? random.between(20, 500) : random.between(900, 1900) };
+      return befall({ do: kind, ms: random.chance(0.6) ? random.between(20, 500) : random.between(900, 1900) });
     case 'end':
-      return { do: kind, signal: random.chance(0.7) ? 'SIGKILL' : 'SIGTERM', downMs: random.between(0, 300) };
+      return befall({ do: kind, signal: random.chance(0.7) ? 'SIGKILL' : 'SIGTERM', downMs: random.between(0, 300) });
     default:
       return { do: kind };
   }
 }
+
+const befall = (misfortune: Misfortune): Deed => ({ do: 'befall', misfortune });
 
 const onBusy = (random: Random): OnBusy => random.weighted({ enqueue: 6, parallel: 3, interrupt: 3, reject: 2 });
 

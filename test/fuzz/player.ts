@@ -3,6 +3,7 @@ import type { Ack, AgentResult, Assignment, ErrorCode, OpInput, TurnAbort } from
 import { Peer } from '../harness/peer.js';
 import type { Model } from './model.js';
 import { WrittenRun } from './model.js';
+import { pause } from './pause.js';
 import { scriptOf, type FrameName, type Scene, type Script } from './script.js';
 
 /** What players need of the round. */
@@ -13,6 +14,8 @@ export interface Stage {
   readonly life: number;
   /** Whether everything should come to its end: nobody hangs or dawdles any more. */
   readonly isFinishing: boolean;
+  /** Whether what a command is about may be out of reach for a while: it is asked for again. */
+  readonly isSpread: boolean;
   pause(ms: number): Promise<void>;
   trace(line: string): void;
   fault(what: string): void;
@@ -23,6 +26,9 @@ export interface Stage {
 
 /** Refusals that end a play: the frame is another's, or over. */
 const OVER = new Set<ErrorCode>(['turn_ended', 'stale_attempt', 'not_found', 'forbidden']);
+
+/** How long it waits for what is away. */
+const AWAY_MS = 100;
 
 /** A numbered command of a frame: sent until it has an answer, under the same seq (AGT-1). */
 interface Numbered {
@@ -155,7 +161,7 @@ export class Play {
     this.#lastSeq = lastSeq;
     this.#script = scriptOf(stage.seed, name, serial);
     this.run = new WrittenRun(chatId, name.requestId, name.attempt, stage.life, name.stackDepth === 0);
-    stage.model.runs.push(this.run);
+    stage.model.begin(this.run);
     stage.trace(
       `${player.agentId} plays ${keyOf(name)} as ${serial}: ${this.#script.scenes.map((scene) => scene.do).join(' ')} ${this.#script.end}`,
     );
@@ -218,7 +224,7 @@ export class Play {
     const ack = await this.#ask('turn:push', { ...this.#frame, seq, ops });
     if (ack?.ok && (ack.data as { seq: number }).seq !== seq)
       this.stage.fault(`AGT-1: seq ${seq} was repeated and answered ${JSON.stringify(ack)}`);
-    if (ack && !ack.ok && !OVER.has(ack.error.code))
+    if (ack && !ack.ok && !OVER.has(ack.error.code) && !this.#isAway(ack.error))
       this.stage.fault(`AGT-1: a repetition was refused: ${JSON.stringify(ack.error)}`);
   }
 
@@ -237,9 +243,11 @@ export class Play {
       );
       const isLost = acks.includes(null);
       const left = waiting.filter((sent, index) => this.#met(sent, acks[index] ?? null, answers));
-      if (left.length > 0 && !isLost && ++gaps > 5) this.#refused(left[0] as Sent, { code: 'seq_gap' });
+      const isAway = acks.some((ack) => ack?.ok === false && this.#isAway(ack.error));
+      if (left.length > 0 && !isLost && !isAway && ++gaps > 5) this.#refused(left[0] as Sent, { code: 'seq_gap' });
       waiting = left;
       if (isLost) await this.stage.back(this.player);
+      else if (isAway) await pause(AWAY_MS);
       else if (left.length > 0) await this.stage.pause(5);
     }
     return answers;
@@ -247,11 +255,16 @@ export class Play {
 
   /** @returns whether it has to be sent again: it was lost, or another before it was */
   #met(sent: Sent, ack: Ack<unknown> | null, answers: unknown[]): boolean {
-    if (!ack || (!ack.ok && ack.error.code === 'seq_gap')) return true;
+    if (!ack || (!ack.ok && (ack.error.code === 'seq_gap' || this.#isAway(ack.error)))) return true;
     if (ack.ok) this.#taken(sent, ack.data, answers);
     else if (OVER.has(ack.error.code)) this.isOver = true;
     else if (!sent.isBad || ack.error.code !== 'bad_request') this.#refused(sent, ack.error);
     return false;
+  }
+
+  /** Nobody knows whether it was done: it is said again under its seq (AGT-1). */
+  #isAway({ code }: { code: ErrorCode }): boolean {
+    return this.stage.isSpread && code === 'storage_unavailable';
   }
 
   #numberOf({ command, isBad }: Numbered): number {

@@ -1,8 +1,7 @@
-import { join } from 'node:path';
-import BetterSqlite3 from 'better-sqlite3';
 import type { Message, Turn } from '../../protocol/index.js';
+import type { Row, StoreBeside } from '../harness/store-beside.js';
 
-/** What is stored, read from the file itself and not through the server. */
+/** What is stored, read from the database itself and not through the server. */
 
 /** A message as its row has it: without times, which have a form of their own there. */
 export type StoredMessage = Omit<Message, 'createdAt' | 'updatedAt' | 'chatId'>;
@@ -24,42 +23,27 @@ export interface Stored {
   readonly turns: ReadonlyMap<string, StoredTurn>;
 }
 
-interface Row {
-  readonly [column: string]: string | number | null;
+export async function readStored(store: Pick<StoreBeside, 'rows'>): Promise<Stored> {
+  // Chats first: of what is stored meanwhile, nothing is in a chat that is not known.
+  const chatRows = await store.rows('SELECT * FROM agent_chat');
+  const messages = await store.rows('SELECT * FROM agent_message ORDER BY sequence');
+  const steps = await store.rows('SELECT request_id, count(*) AS count FROM agent_step GROUP BY request_id');
+  const turnRows = await store.rows('SELECT * FROM agent_turn');
+  const countOf = new Map(steps.map((row) => [row['request_id'], row['count'] as number]));
+  const chats = chatRows.map((chat): [string, StoredChat] => {
+    const mine = messages.filter((row) => row['chat_id'] === chat['chat_id']);
+    return [
+      chat['chat_id'] as string,
+      {
+        isDeleted: chat['deleted_at'] !== null,
+        messages: mine.filter((row) => row['deleted_at'] === null).map(messageOf),
+        deletedIds: new Set(mine.filter((row) => row['deleted_at'] !== null).map((row) => row['message_id'] as string)),
+      },
+    ];
+  });
+  const turns = turnRows.map((row): [string, StoredTurn] => [row['request_id'] as string, turnOf(row, countOf)]);
+  return { chats: new Map(chats), turns: new Map(turns) };
 }
-
-export function readStored(dataDir: string): Stored {
-  const file = new BetterSqlite3(join(dataDir, 'turnstream.db'), { readonly: true });
-  try {
-    const all = (sql: string): Row[] => file.prepare(sql).all() as Row[];
-    const messages = all('SELECT * FROM agent_message ORDER BY sequence');
-    const steps = all('SELECT request_id, count(*) AS count FROM agent_step GROUP BY request_id');
-    const countOf = new Map(steps.map((row) => [row['request_id'], row['count'] as number]));
-    const chats = all('SELECT * FROM agent_chat').map((chat): [string, StoredChat] => {
-      const mine = messages.filter((row) => row['chat_id'] === chat['chat_id']);
-      return [
-        chat['chat_id'] as string,
-        {
-          isDeleted: chat['deleted_at'] !== null,
-          messages: mine.filter((row) => row['deleted_at'] === null).map(messageOf),
-          deletedIds: new Set(
-            mine.filter((row) => row['deleted_at'] !== null).map((row) => row['message_id'] as string),
-          ),
-        },
-      ];
-    });
-    const turns = all('SELECT * FROM agent_turn').map((row): [string, StoredTurn] => [
-      row['request_id'] as string,
-      turnOf(row, countOf),
-    ]);
-    return { chats: new Map(chats), turns: new Map(turns) };
-  } finally {
-    file.close();
-  }
-}
-
-const jsonOf = (text: string | number | null | undefined): unknown =>
-  typeof text === 'string' ? JSON.parse(text) : null;
 
 const messageOf = (row: Row): StoredMessage =>
   ({
@@ -67,14 +51,14 @@ const messageOf = (row: Row): StoredMessage =>
     requestId: row['request_id'],
     role: row['role'],
     type: row['type'],
-    props: jsonOf(row['props']),
+    props: row['props'],
     blockId: row['block_id'],
     threadId: row['thread_id'],
     stepId: row['step_id'],
     assistantId: row['assistant_id'],
     sequence: row['sequence'],
     state: row['state'],
-    metadata: jsonOf(row['metadata']),
+    metadata: row['metadata'],
   }) as StoredMessage;
 
 const turnOf = (row: Row, steps: ReadonlyMap<unknown, number>): StoredTurn =>
@@ -84,7 +68,7 @@ const turnOf = (row: Row, steps: ReadonlyMap<unknown, number>): StoredTurn =>
     status: row['status'],
     attempt: row['attempt'],
     stopReason: row['stop_reason'],
-    background: row['background'] === 1,
+    background: row['background'] === true || row['background'] === 1,
     steps: steps.get(row['request_id']) ?? 0,
   }) as StoredTurn;
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Socket } from 'socket.io-client';
 import {
   isEnded,
+  type Ack,
   type ChatEvent,
   type ChatView,
   type Message,
@@ -13,9 +14,13 @@ import {
 import { plain } from '../harness/consistent.js';
 import { FollowedChat, Person } from '../harness/person.js';
 import type { As } from '../harness/peer.js';
+import { pause } from './pause.js';
 
 /** Views kept to compare with what others were shown at the same position. */
 const VIEWS_KEPT = 400;
+
+/** How long it is waited before a chat that is not to be found is asked for again. */
+const AWAY_MS = 200;
 
 /** Types of events that may follow the `turn.ended` of their turn's attempt: what people do to its messages. */
 const AFTERWARDS = new Set<ChatEvent['type']>(['turn.persisted', 'turn.queued', 'message.updated', 'message.deleted']);
@@ -27,9 +32,22 @@ export interface Page {
   readonly turns?: readonly Turn[] | undefined;
 }
 
+interface WatchedNeeds {
+  /** Whether a message may be told of behind others that stand after it: its way to the database was long. */
+  readonly mayBeLate: (message: Message) => boolean;
+  /** Whether the chat may go on elsewhere, under another epoch or behind a gap. */
+  readonly mayMove: boolean;
+  /** Whether what was shown may have been given up, with its sequences. */
+  readonly mayGoBack: () => boolean;
+  /** Called when there is a gap or another epoch. */
+  readonly behind: (chatId: string) => void;
+}
+
 /** A followed chat that remembers how it looked, and checks what a fold does not: TRN-6, and sequences that only grow. */
 export class WatchedChat extends FollowedChat {
   isFollowing = false;
+  /** It has seen a gap, or another epoch, and has yet to ask again (SUB-4). */
+  isBehind = false;
   /** Deletions that it was told of. */
   readonly deleted: string[] = [];
   readonly #views: ChatView[] = [];
@@ -39,29 +57,62 @@ export class WatchedChat extends FollowedChat {
   #checked = 0;
   #lastSequence = 0;
   #answered: Position | null = null;
+  #isAsking = true;
+  #held: ChatEvent[][] = [];
+
+  constructor(private readonly needs: WatchedNeeds) {
+    super();
+  }
+
+  override expectAck(): void {
+    this.#isAsking = true;
+    this.isBehind = false;
+    super.expectAck();
+  }
+
+  override forgetEarly(): void {
+    this.#held = [];
+  }
 
   override begin(answer: SubscribeResult): void {
     this.isFollowing = true;
     this.#answered = answer.position;
     super.begin(answer);
+    this.#isAsking = false;
     if (answer.mode === 'snapshot') {
       this.#endedAttempts.clear();
       for (const turn of answer.turns ?? [])
         if (isEnded(turn.status)) this.#endedAttempts.set(turn.requestId, turn.attempt);
-      this.#lastSequence = Math.max(this.#lastSequence, answer.messages?.at(-1)?.sequence ?? 0);
+      const newest = answer.messages?.at(-1)?.sequence ?? 0;
+      this.#lastSequence = this.needs.mayGoBack() ? newest : Math.max(this.#lastSequence, newest);
     }
     this.#check();
+    for (const batch of this.#held.splice(0)) this.#take(batch);
   }
 
   override receive(batch: ChatEvent[]): void {
     if (!this.isFollowing) throw new Error(`SUB-5: an event after the following had ended: ${batch[0]?.type}`);
     if (batch.length === 0) throw new Error('SUB-3: an empty batch');
+    if (this.#isAsking) this.#held.push(batch);
+    else this.#take(batch);
+  }
+
+  #take(batch: readonly ChatEvent[]): void {
     for (const event of batch) {
+      if (this.isBehind) return;
       // SUB-3: what the answer held already may come behind it.
       if (event.epoch === this.#answered?.epoch && event.offset <= this.#answered.offset) continue;
+      if (this.needs.mayMove && !this.#isNext(event)) {
+        this.isBehind = true;
+        return this.needs.behind(event.chatId);
+      }
       super.receive([event]);
       this.#check();
     }
+  }
+
+  #isNext({ epoch, offset }: ChatEvent): boolean {
+    return epoch === this.position?.epoch && offset === this.position.offset + 1;
   }
 
   /** Compares a page with the view at its position, where that is remembered. @returns what differs, or null */
@@ -87,10 +138,13 @@ export class WatchedChat extends FollowedChat {
 
   #checkEvent(event: ChatEvent): void {
     if (event.type === 'message.created') {
-      if (event.message.sequence <= this.#lastSequence) {
-        throw new Error(`sequence ${event.message.sequence} after ${this.#lastSequence}`);
+      if (event.message.sequence <= this.#lastSequence && !this.needs.mayBeLate(event.message)) {
+        const { chatId, message, epoch, offset } = event;
+        throw new Error(
+          `sequence ${message.sequence} of ${message.messageId} after ${this.#lastSequence} in ${chatId} at ${epoch}:${offset}`,
+        );
       }
-      this.#lastSequence = event.message.sequence;
+      this.#lastSequence = Math.max(this.#lastSequence, event.message.sequence);
     }
     if (event.type === 'message.deleted') this.deleted.push(...event.messageIds);
     const { requestId } = event;
@@ -130,7 +184,9 @@ export class Watcher extends Person {
   constructor(
     url: string,
     as: As,
-    private readonly needs: {
+    private readonly needs: Omit<WatchedNeeds, 'behind'> & {
+      /** How long an answer may take. */
+      readonly answerMs: number;
       /** Called with whatever does not fit. */
       readonly fault: (what: string) => void;
       /** Called with a view before a snapshot replaces it. */
@@ -165,7 +221,7 @@ export class Watcher extends Person {
 
   unwatch(chatId: string): Promise<void> {
     return this.#inTurn(async () => {
-      const ack = await this.ask('chat:unsubscribe', { chatId });
+      const ack = await this.ask('chat:unsubscribe', { chatId }, this.needs.answerMs);
       const chat = this.watched.get(chatId);
       if (ack.ok && chat) chat.isFollowing = false;
     });
@@ -178,18 +234,26 @@ export class Watcher extends Person {
     return done;
   }
 
+  /** SUB-4: asks again from the position held. */
+  #again(chat: WatchedChat, chatId: string, messageLimit: number): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.watched.get(chatId) === chat && chat.isBehind) await this.#watch(chatId, messageLimit, false);
+    }).catch(() => undefined);
+  }
+
   async #watch(chatId: string, messageLimit: number, fresh: boolean): Promise<void> {
     if (!this.socket.connected) return;
     const before = this.watched.get(chatId);
     if (before) this.needs.leaving(before);
-    const chat = fresh || !before ? new WatchedChat() : before;
+    const behind = (): void => void this.#again(chat, chatId, messageLimit);
+    const chat = fresh || !before ? new WatchedChat({ ...this.needs, behind }) : before;
     this.watched.set(chatId, chat);
     chat.expectAck();
     chat.isFollowing = true;
     const { position } = chat;
     const { socket } = this;
-    const ack = await this.ask('chat:subscribe', { chatId, messageLimit, ...(position ? { position } : {}) });
-    if (!ack.ok) {
+    const ack = await this.#subscribe({ chatId, messageLimit, ...(position ? { position } : {}) });
+    if (!ack?.ok) {
       this.watched.delete(chatId);
       return;
     }
@@ -198,6 +262,17 @@ export class Watcher extends Person {
       chat.begin(ack.data);
     } catch (error) {
       this.needs.fault(String(error));
+    }
+  }
+
+  /** Asked again while it is not known where the chat is. @returns null where the connection is gone */
+  async #subscribe(args: object): Promise<Ack<SubscribeResult> | null> {
+    const { socket, needs } = this;
+    for (;;) {
+      const ack = (await this.ask('chat:subscribe', args, needs.answerMs)) as Ack<SubscribeResult>;
+      if (ack.ok || !needs.mayMove || ack.error.code !== 'storage_unavailable') return ack;
+      await pause(AWAY_MS);
+      if (!socket.connected || socket !== this.socket) return null;
     }
   }
 }

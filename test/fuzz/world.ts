@@ -1,30 +1,29 @@
-import { join } from 'node:path';
-import BetterSqlite3 from 'better-sqlite3';
-import { ServerProcess } from '../harness/server-process.js';
+import type { Message } from '../../protocol/index.js';
 import type { As, Peer } from '../harness/peer.js';
 import { until } from '../harness/until.js';
 import { Model, type KnownChat } from './model.js';
+import { pause } from './pause.js';
 import { AGENTS, CHATS, PERSONS, type Plan } from './plan.js';
 import { Player, type Stage } from './player.js';
+import type { Ground, Topology } from './topology.js';
 import { Watcher, type WatchedChat } from './watcher.js';
 
 const TRACE_KEPT = 120;
 const REACH_MS = 10_000;
-/** How long anything may take that comes by itself: generous, for machines that do other work beside. */
-export const PATIENCE_MS = 20_000;
+/** Whoever was cut off is told of it in a later turn of the loop. */
+const TOLD_MS = 50;
 const USERS = ['ann', 'bob'];
 
 export const identityOf = (userId: string): As => ({ userId, teamId: 'team' });
 
-/** The server of a round, those around it, and what befalls them. */
-export class World implements Stage {
-  readonly server: ServerProcess;
+/** Those who are in a round: around a server, or several. */
+export class World implements Stage, Ground {
   readonly model = new Model();
   readonly watchers: Watcher[] = [];
   readonly players: Player[] = [];
   /** What did not fit, the first first. */
   readonly faults: string[] = [];
-  /** Lives of the server that a kill -9 ended. */
+  /** Lives of the server, or its nodes, in which something may have died without a word. */
   readonly killed = new Set<number>();
   life = 0;
   isFinishing = false;
@@ -34,29 +33,47 @@ export class World implements Stage {
   readonly #frozen = new Map<object, () => void>();
   /** Peers that are away, with what resolves when they are back. */
   readonly #away = new Map<Peer, Promise<void>>();
-  #serverUp: Promise<void> = Promise.resolve();
-  #unlock: (() => void) | null = null;
   #serial = 0;
 
-  constructor(readonly plan: Plan) {
+  constructor(
+    readonly plan: Plan,
+    readonly topology: Topology,
+  ) {
     this.seed = plan.seed;
-    this.server = new ServerProcess(plan.env);
+  }
+
+  /** Where whoever connects does so. */
+  get url(): string {
+    return this.topology.url;
+  }
+
+  get isSpread(): boolean {
+    return this.topology.isSpread;
+  }
+
+  get patienceMs(): number {
+    return this.topology.patienceMs;
   }
 
   async begin(): Promise<void> {
-    await this.server.start();
+    await this.topology.begin(this);
     for (let index = 0; index < PERSONS; index++) {
       const userId = USERS[index % USERS.length] as string;
       const needs = {
+        answerMs: this.patienceMs * 1.5,
+        // Of inputs the contract allows it (section 5); one server is never so slow.
+        mayBeLate: ({ role }: Message) => this.isSpread && role === 'user',
+        mayMove: this.isSpread && this.plan.isRough,
+        mayGoBack: () => this.model.seenSafely !== null,
         fault: (what: string) => this.fault(`person ${index}: ${what}`),
         leaving: (chat: WatchedChat) => this.leave(chat),
       };
-      this.watchers.push(await new Watcher(this.server.url, identityOf(userId), needs).open());
+      this.watchers.push(await new Watcher(this.url, identityOf(userId), needs).open());
     }
     const serves = [['alpha'], ['alpha', 'beta'], ['beta']];
     for (let index = 0; index < AGENTS; index++) {
       const player = new Player(
-        this.server.url,
+        this.url,
         `agent-${index}`,
         serves[index % serves.length] as string[],
         [2, 3, 1][index % 3] as number,
@@ -118,7 +135,7 @@ export class World implements Stage {
     // Whoever was cut off is told of it in a later turn of the loop.
     await this.pause(2);
     for (;;) {
-      await this.#serverUp;
+      await this.topology.ready();
       await this.#away.get(peer);
       if (peer.socket?.connected) return;
       await this.#return(peer);
@@ -149,7 +166,7 @@ export class World implements Stage {
   async #reconnect(peer: Peer, first?: () => Promise<void>): Promise<void> {
     const again = () => (peer instanceof Player ? peer.join() : this.#rewatch(peer as Watcher));
     for (let tries = 0; tries < 20; tries++) {
-      await this.#serverUp;
+      await this.topology.ready();
       if (tries === 0 && first ? await this.reaches(first()) : await this.reaches(again())) {
         if (peer.socket.connected) return;
       }
@@ -191,70 +208,53 @@ export class World implements Stage {
     this.#frozen.delete(peer);
   }
 
-  // What befalls the server
+  // What befalls the servers
 
-  /** Holds the database's write lock as another process would. */
-  async lock(ms: number): Promise<void> {
-    if (this.#unlock) return;
-    const file = new BetterSqlite3(join(this.server.dataDir, 'turnstream.db'), { timeout: 200 });
-    try {
-      file.exec('BEGIN IMMEDIATE');
-    } catch {
-      file.close();
-      return;
-    }
-    this.#unlock = () => {
-      this.#unlock = null;
-      file.exec('ROLLBACK');
-      file.close();
-    };
-    await this.pause(ms);
-    this.#unlock?.();
+  crash(lives: 'present' | 'all'): void {
+    for (let life = lives === 'all' ? 0 : this.life; life <= this.life; life++) this.killed.add(life);
   }
 
-  /** Ends the server, and starts it again on what it left. */
-  async end(signal: 'SIGKILL' | 'SIGTERM', downMs: number): Promise<void> {
-    let isUp = (): void => undefined;
-    const before = this.#serverUp;
-    this.#serverUp = new Promise((resolve) => (isUp = resolve));
-    await before;
-    if (signal === 'SIGKILL') this.killed.add(this.life);
-    const code = await this.server.signal(signal);
-    if (signal === 'SIGTERM' && code !== 0) this.fault(`LIF-1: the server ended with ${code}`);
-    this.trace(`the server has ended (${signal})`);
-    this.#unlock?.();
-    await this.pause(downMs);
+  beginLife(): void {
     this.life++;
-    await this.server.start();
-    this.trace('the server is up again');
-    isUp();
-    await Promise.all([...this.watchers, ...this.players].map((peer) => this.#return(peer)));
+  }
+
+  expose(): void {
+    for (const watcher of this.watchers) for (const chat of watcher.watched.values()) this.leave(chat);
+    this.model.expose();
+  }
+
+  shelter(): void {
+    this.model.shelter();
+  }
+
+  async comeBack(): Promise<void> {
+    await pause(TOLD_MS);
+    const cutOff = [...this.watchers, ...this.players].filter(({ socket }) => !socket.connected);
+    await Promise.all(cutOff.map((peer) => this.#return(peer)));
   }
 
   /** Heals everything, so that all can come to its end. */
   async heal(): Promise<void> {
     this.isFinishing = true;
-    this.#unlock?.();
-    await this.#serverUp;
+    this.topology.heal();
+    await this.topology.ready();
     for (const peer of [...this.watchers, ...this.players]) {
       this.thaw(peer);
       await this.back(peer);
     }
   }
 
-  /** A number of the server's metrics, summed over its labels. */
+  /** A number of the servers' metrics, summed over servers and labels. */
   async metric(name: string): Promise<number> {
-    const text = await (await fetch(`${this.server.url}/metrics`)).text();
-    return [...text.matchAll(new RegExp(`^turnstream_${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))].reduce(
-      (sum, [, value]) => sum + Number(value),
-      0,
-    );
+    const pattern = new RegExp(`^turnstream_${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm');
+    const texts = await Promise.all(this.topology.urls.map(async (url) => (await fetch(`${url}/metrics`)).text()));
+    return texts.flatMap((text) => [...text.matchAll(pattern)]).reduce((sum, [, value]) => sum + Number(value), 0);
   }
 
   /** Waits until a metric is zero; says so where it does not become it. */
   async settles(name: string): Promise<void> {
     let last = NaN;
-    await until(async () => (last = await this.metric(name)) === 0, name, PATIENCE_MS).catch(() =>
+    await until(async () => (last = await this.metric(name)) === 0, name, this.patienceMs).catch(() =>
       this.fault(`turnstream_${name} stays at ${last}`),
     );
   }

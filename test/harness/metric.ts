@@ -1,4 +1,12 @@
+import { nodesBehind } from './balancer.js';
+
+/** The sum over the nodes of a server. */
 async function read(url: string, series: string): Promise<number | undefined> {
+  const values = await Promise.all(nodesBehind(url).map((node) => readAt(node, series)));
+  return values.reduce((sum, value) => (value === undefined ? sum : (sum ?? 0) + value), undefined);
+}
+
+async function readAt(url: string, series: string): Promise<number | undefined> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const line = text.split('\n').find((candidate) => candidate.startsWith(`${series} `));
   return line === undefined ? undefined : Number(line.slice(series.length + 1));

@@ -4,14 +4,14 @@ import { systemIds } from '../../server/id-source.js';
 import { postgresDatabase } from './postgres-database.js';
 import { startServer, temporaryDirectory, type ServerOptions, type TestServer } from './server.js';
 import { ServerProcess } from './server-process.js';
-import { REDIS_URL } from './services.js';
+import { POSTGRES_URL, REDIS_URL } from './services.js';
 
 /** What nodes share: a database and a part of Redis that are theirs alone until the test is finished. */
 export class Nodes {
   readonly env: Record<string, string>;
 
-  constructor(redisUrl = REDIS_URL) {
-    const database = postgresDatabase();
+  constructor(redisUrl = REDIS_URL, postgresUrl = POSTGRES_URL) {
+    const database = postgresDatabase(postgresUrl);
     onTestFinished(() => database.remove());
     const prefix = `test-${systemIds.id()}:`;
     onTestFinished(() => forgotten(redisUrl, prefix));

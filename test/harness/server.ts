@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Assistant } from '../../assistant/index.js';
-import { createTurnstream, type Turnstream, type TurnstreamOptions } from '../../server/app.js';
+import { createTurnstream, type TurnstreamOptions } from '../../server/app.js';
 import { readConfig } from '../../server/config.js';
 import { createLog } from '../../server/log.js';
 import { databaseUrl } from './database.js';
+import { isSpread, startSpread, type Served } from './spread.js';
 
 /** A directory that is gone after the test. */
 export function temporaryDirectory(): string {
@@ -29,18 +30,27 @@ export interface ServerOptions extends Partial<Omit<TurnstreamOptions, 'config'>
   readonly assistants?: readonly Assistant[];
 }
 
-export interface TestServer extends Turnstream {
+export interface TestServer extends Served {
   readonly dataDir: string;
 }
 
-/** A real server in this process, on a free port with a fresh data directory; closed after the test. */
+/**
+ * A real server in this process, on a free port with a fresh data directory; closed after the test. With TEST_NODES it is
+ * several nodes behind one address.
+ */
 export async function startServer({
   env = {},
   dataDir = env['DATA_DIR'] ?? temporaryDirectory(),
   ...options
 }: ServerOptions = {}): Promise<TestServer> {
-  const config = readConfig({ ...ROOMY, PORT: '0', DATA_DIR: dataDir, DATABASE_URL: databaseUrl(dataDir), ...env });
-  const turnstream = await createTurnstream({ config, log: createLog(config.logLevel), ...options });
-  onTestFinished(() => turnstream.close());
-  return { ...turnstream, dataDir };
+  const all = { ...ROOMY, PORT: '0', DATA_DIR: dataDir, DATABASE_URL: databaseUrl(dataDir), ...env };
+  const start = (more: Record<string, string> = {}): Promise<Served> => {
+    const config = readConfig({ ...all, ...more });
+    return createTurnstream({ config, log: createLog(config.logLevel), ...options });
+  };
+  const server = await (isSpread
+    ? startSpread(dataDir, (node) => start({ ...node.env, DATA_DIR: node.dataDir }))
+    : start());
+  onTestFinished(() => server.close());
+  return { ...server, dataDir };
 }

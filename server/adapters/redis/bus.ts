@@ -40,7 +40,9 @@ class RedisBus implements Bus {
   #isFlushDue = false;
   #isClosed = false;
   #countTimer: Timer | null = null;
-  #onMessage: (from: string, message: string) => void = () => {};
+  /** What came before anybody listened: this node can be written to as soon as its name is known. */
+  readonly #early: [from: string, message: string][] = [];
+  #onMessage = (from: string, message: string): void => void this.#early.push([from, message]);
   readonly #onGap = new Set<(from: string) => void>();
 
   constructor(private readonly options: RedisBusOptions) {
@@ -81,6 +83,7 @@ class RedisBus implements Bus {
 
   onMessage(listener: (from: string, message: string) => void): void {
     this.#onMessage = listener;
+    for (const [from, message] of this.#early.splice(0)) listener(from, message);
   }
 
   onGap(listener: (from: string) => void): void {

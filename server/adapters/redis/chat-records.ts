@@ -2,7 +2,7 @@ import { ErrorReply } from 'redis';
 import { ChatError } from '../../../protocol/index.js';
 import { FencedOut } from '../../ports/fence.js';
 import type { AttemptKey } from '../../ports/journal.js';
-import type { ChatRecord, ChatRecords, CommitOutcome, RecordEntry } from '../../ports/chat-records.js';
+import type { ChatRecord, ChatRecords, CommitOutcome, OpenedRecord, RecordEntry } from '../../ports/chat-records.js';
 import { DEFAULT_PREFIX, RedisConnection, type RedisOptions } from './connection.js';
 
 export interface ChatRecordsOptions extends RedisOptions {
@@ -34,7 +34,7 @@ class RedisChatRecords implements ChatRecords {
     private readonly options: ChatRecordsOptions,
   ) {}
 
-  async open(chatId: string, fence: number) {
+  async open(chatId: string, fence: number): Promise<OpenedRecord> {
     const key = `${this.options.prefix ?? DEFAULT_PREFIX}record:${chatId}`;
     const record = new StreamRecord(key, chatId, fence, this.options, this.#added);
     const [written, entries] = await this.connection.ask((client) =>
@@ -46,7 +46,17 @@ class RedisChatRecords implements ChatRecords {
     if (written instanceof Error) throw isOutlived(written) ? new FencedOut(chatId) : unavailable(written);
     const left = entriesLeft(entries.flatMap(([, fields]) => fields));
     record.adopt(left);
-    return { record, left };
+    // The last entry is this opening.
+    return { record, left, isSealed: entries.at(-2)?.[1].at(-2) === SEALED };
+  }
+
+  async seal(record: ChatRecord): Promise<void> {
+    if (!(record instanceof StreamRecord)) return;
+    record.close();
+    this.#added.delete(record);
+    await this.connection.ask((client) =>
+      Promise.all(record.sealing().map((command) => outcomeOf(client.sendCommand(command)))),
+    );
   }
 
   async commit(): Promise<CommitOutcome> {
@@ -58,7 +68,8 @@ class RedisChatRecords implements ChatRecords {
       Promise.all(
         commands.map(([add, life]) => {
           const written = outcomeOf(client.sendCommand<string | null>(add));
-          void outcomeOf(client.sendCommand(life));
+          // What breaks the connection is told by the entry.
+          outcomeOf(client.sendCommand(life)).catch(() => undefined);
           return written;
         }),
       ),
@@ -97,6 +108,8 @@ interface Batch {
 const SLACK = 32;
 
 type Command = [string, ...string[]];
+
+const SEALED = 'sealed';
 
 class StreamRecord implements ChatRecord {
   #fields: string[] = [];
@@ -160,6 +173,12 @@ class StreamRecord implements ChatRecord {
   /** The entry that keeps earlier owners from adding. */
   opening(): Command {
     return ['XADD', this.key, this.#nextId(), 'open', ''];
+  }
+
+  /** The last entry: with what waits for the next commit. */
+  sealing(): Command[] {
+    this.#fields.push(SEALED, '');
+    return this.taken();
   }
 
   /** What a commit sends: the entry, and how long the record lives. */

@@ -24,16 +24,23 @@ export const DEFAULT_SILENCE_MS = 2000;
 const FIRST_PAUSE_MS = 100;
 const LAST_PAUSE_MS = 1000;
 
-const createClientOf = <S extends RedisScripts>(options: RedisOptions, name: string, scripts: S) =>
-  createClient({
-    url: options.url,
+const createModel = <S extends RedisScripts>(scripts: S) => createClient({ scripts });
+
+/** A client for each set of scripts that never connects: making one makes a class of hundreds of commands, a copy does not. */
+const models = new Map<RedisScripts, unknown>();
+
+function createClientOf<S extends RedisScripts>({ url, silenceMs }: RedisOptions, name: string, scripts: S) {
+  const model = (models.get(scripts) ?? createModel(scripts)) as ReturnType<typeof createModel<S>>;
+  models.set(scripts, model);
+  return model.duplicate({
+    url,
     name,
-    scripts,
     // Waiting is the caller's policy, and reconnecting is this file's: a client is one connection.
     disableOfflineQueue: true,
     // Shorter than the silence that it is a part of.
-    socket: { connectTimeout: (options.silenceMs ?? DEFAULT_SILENCE_MS) / 2, reconnectStrategy: false },
+    socket: { connectTimeout: (silenceMs ?? DEFAULT_SILENCE_MS) / 2, reconnectStrategy: false },
   });
+}
 
 type RedisClient<S extends RedisScripts> = ReturnType<typeof createClientOf<S>>;
 

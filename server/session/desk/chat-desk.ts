@@ -19,8 +19,8 @@ export interface ChatDesk {
   ): Promise<{ result: SubscribeResult; unsubscribe: () => void }>;
   /** Shows the others of a chat whether this follower is typing; `typist` names the connection. */
   typing(identity: Identity, args: Args<'typing'>, typist: object): Promise<void>;
-  /** ACC-4: the identity of a connection that follows these chats has changed. */
-  renewed(chatIds: Iterable<string>, typist: object): void;
+  /** ACC-4: the identity of a connection that follows these chats has changed. Settles once what it may not follow has ended. */
+  renewed(chatIds: readonly string[], typist: object): Promise<void>;
   /** The connection is closed: it types nowhere any more. */
   gone(typist: object): void;
 }

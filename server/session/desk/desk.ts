@@ -181,7 +181,7 @@ export function createDesk(env: Environment, sessions: Sessions, revocations: Re
       typists.add(typist);
     },
 
-    renewed(chatIds, typist) {
+    async renewed(chatIds, typist) {
       this.gone(typist);
       for (const chatId of chatIds) sessions.get(chatId)?.review();
     },

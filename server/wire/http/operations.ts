@@ -41,18 +41,33 @@ export function createOperations({ health, metrics, serverVersion }: OperationsN
     const text = await metrics.registry.metrics();
     response.type(metrics.registry.contentType).send(text);
   });
-  const openapi = describeHttp(serverVersion);
+  const openapi = once(() => describeHttp(serverVersion));
   router.get('/openapi.json', answerWith(openapi));
-  router.get('/asyncapi.json', answerWith(describeSockets(serverVersion)));
-  const options = { swaggerOptions: { validatorUrl: null }, customSiteTitle: 'Turnstream API' };
-  router.use('/docs', docsPolicy, ...swaggerUi.serveFiles(openapi, options), swaggerUi.setup(openapi, options));
+  router.get(
+    '/asyncapi.json',
+    answerWith(() => describeSockets(serverVersion)),
+  );
+  router.use('/docs', docsPolicy, docsOf(openapi));
   return router;
 }
 
-/** Encoded once: the documents do not change while the server runs. */
-function answerWith(document: object): RequestHandler {
-  const json = JSON.stringify(document);
-  return (_request, response) => void response.type('json').send(json);
+/** Made and encoded when somebody first asks: the documents do not change while the server runs. */
+function answerWith(document: () => object): RequestHandler {
+  const json = once(() => JSON.stringify(document()));
+  return (_request, response) => void response.type('json').send(json());
+}
+
+function docsOf(openapi: () => object): RequestHandler {
+  const router = once(() => {
+    const options = { swaggerOptions: { validatorUrl: null }, customSiteTitle: 'Turnstream API' };
+    return Router().use(...swaggerUi.serveFiles(openapi(), options), swaggerUi.setup(openapi(), options));
+  });
+  return (request, response, next) => router()(request, response, next);
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
 }
 
 /** The page of `/docs` comes from this server alone, offline too; its widgets write styles into their elements. */

@@ -44,7 +44,18 @@ export class Stage {
   async begin(): Promise<void> {
     await this.#startServer();
     if (this.#remote.length > 0) await this.#attach();
-    this.#watcher = new Watcher(this.#url, { userId: 'ann' }, { fault: this.fault, leaving: () => undefined });
+    this.#watcher = new Watcher(
+      this.#url,
+      { userId: 'ann' },
+      {
+        mayMove: false,
+        mayBeLate: () => false,
+        mayGoBack: () => false,
+        answerMs: 30_000,
+        fault: this.fault,
+        leaving: () => undefined,
+      },
+    );
     await this.#watcher.open();
     await this.#watcher.do('chat:create', { chatId: CHAT, assistantId: 'root' });
     await this.#watcher.watch(CHAT);

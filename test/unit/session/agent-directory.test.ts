@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { Assignment, TurnAbort } from '../../../protocol/index.js';
+import type { TurnAbort } from '../../../protocol/index.js';
 import { systemClock } from '../../../server/clock.js';
 import { AgentDirectory } from '../../../server/session/agent-directory.js';
 import type { AgentConnection, OfferAnswer } from '../../../server/session/attached-agent.js';
@@ -34,8 +34,7 @@ function connection(): AgentConnection & { readonly answer: Deferred<OfferAnswer
 const wish = (avoid: readonly object[] = []): Wish => ({
   assistantId: 'bot',
   tenantId: null,
-  requestId: 'turn-1',
-  isCall: false,
+  callers: [],
   avoid: new Set(avoid),
   granted: () => undefined,
   unavailable: () => undefined,
@@ -44,7 +43,13 @@ const wish = (avoid: readonly object[] = []): Wish => ({
 function frameRun() {
   const place = { stackId: 'stack-1', stackParentId: null, stackDepth: 0, assistantId: 'bot' };
   const refuse = vi.fn<FrameRun['refuse']>();
-  const run = { frame: new Frame(place, []), requestId: 'turn-1', attempt: 1, refuse } as unknown as FrameRun;
+  const run = {
+    frame: new Frame(place, []),
+    requestId: 'turn-1',
+    attempt: 1,
+    callers: [],
+    refuse,
+  } as unknown as FrameRun;
   return { run, refuse };
 }
 
@@ -104,9 +109,6 @@ describe('AGT-5: who is offered a frame', () => {
 });
 
 describe('LIF-4, AGT-5: the places of an agent whose home is here', () => {
-  const assignment = (requestId: string, stackId: string, stackParentId: string | null = null): Assignment =>
-    ({ turn: { requestId }, stackId, stackParentId }) as Assignment;
-
   function home(concurrency: number) {
     const directory = new AgentDirectory(systemClock, 60_000);
     const agent = directory.attach(connection(), { ...OFFER, concurrency });
@@ -117,20 +119,20 @@ describe('LIF-4, AGT-5: the places of an agent whose home is here', () => {
 
   test('AGT-5: other nodes are granted no more than there are, and told of each change and of each refusal', () => {
     const { directory, agent, told } = home(2);
-    expect(directory.grant(agent, 'b', assignment('one', 'k1'))).toBe(true);
+    expect(directory.grant(agent, 'b', 'one k1', [])).toBe(true);
     expect(directory.place(wish())).toBeDefined();
-    expect(directory.grant(agent, 'c', assignment('two', 'k2'))).toBe(false);
+    expect(directory.grant(agent, 'c', 'two k2', [])).toBe(false);
     expect(directory.place(wish())).toBeUndefined();
     directory.heldElsewhere(agent, 'b', 'one k1', false);
-    expect(directory.grant(agent, 'c', assignment('two', 'k2'))).toBe(true);
+    expect(directory.grant(agent, 'c', 'two k2', [])).toBe(true);
     expect(told).toEqual([1, 2, 2, 1, 2]);
   });
 
-  test('AGT-8: a call is granted one beyond them only within a turn that the agent runs', () => {
+  test('AGT-8: a call is granted one beyond them only where the agent runs a frame that waits for it, however far above', () => {
     const { directory, agent } = home(1);
-    directory.grant(agent, 'b', assignment('one', 'k1'));
-    expect(directory.grant(agent, 'b', assignment('one', 'k2', 'k1'))).toBe(true);
-    expect(directory.grant(agent, 'b', assignment('on', 'k3', 'k1'))).toBe(false);
+    directory.grant(agent, 'b', 'one k1', []);
+    expect(directory.grant(agent, 'b', 'one k2', ['one k0', 'one k1'])).toBe(true);
+    expect(directory.grant(agent, 'b', 'one k3', ['one k0'])).toBe(false);
   });
 
   test('AGT-4: until other nodes have said what it holds there, one that came from another home has no more room than it had', () => {
@@ -147,7 +149,7 @@ describe('LIF-4, AGT-5: the places of an agent whose home is here', () => {
 
   test('AGT-5: what it holds at a node that is gone takes no place', () => {
     const { directory, agent } = home(1);
-    directory.grant(agent, 'b', assignment('one', 'k1'));
+    directory.grant(agent, 'b', 'one k1', []);
     directory.nodeGone('b');
     expect(directory.place(wish())).toBeDefined();
   });
