@@ -67,8 +67,8 @@ module.exports = {
     only(
       'client',
       'The client runs in browsers: the contract and its transport, no built-in modules.',
-      { path: '^client/', pathNot: '^client/(agent|react|web)/' },
-      ['^client/(?!(agent|react|web)/)', '^protocol/', '^node_modules/socket\\.io-client/'],
+      { path: '^client/', pathNot: '^client/(agent|ai-sdk|react|web)/' },
+      ['^client/(?!(agent|ai-sdk|react|web)/)', '^protocol/', '^node_modules/socket\\.io-client/'],
     ),
     only('client-agent', 'An agent is a client that runs assistants.', '^client/agent/', [
       '^client/(?!(react|web)/)',
@@ -76,6 +76,12 @@ module.exports = {
       '^protocol/',
       '^node_modules/(socket\\.io-client|zod)/',
     ]),
+    only(
+      'client-ai-sdk',
+      'A transport of the AI SDK over the client: of that package, types alone.',
+      '^client/ai-sdk/',
+      ['^client/(?!(agent|react|web)/)', '^protocol/', '^node_modules/ai/'],
+    ),
     only('client-react', 'Hooks over the client.', '^client/react/', [
       '^client/(?!(agent|web)/)',
       '^protocol/',

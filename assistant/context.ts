@@ -11,6 +11,7 @@ import {
 } from '../protocol/index.js';
 import { any, delegate, race, type CallAnswer, type CallRequest, type DelegateInput } from './delegate.js';
 import { AssistantFrame, type FrameNeeds, type StepMatch, type StepRun } from './frame.js';
+import { pipe, type Piped, type PipeSource } from './pipe/pipe.js';
 import type { Space } from './space.js';
 import type { ChangeOp } from './standing.js';
 
@@ -151,6 +152,18 @@ export interface Context {
    */
   callRace(requests: readonly CallRequest[]): Promise<CallAnswer>;
 
+  /**
+   * Tells people what a stream of the AI SDK says, while it says it: texts, thoughts, tool calls, files, sources, data. It is
+   * recorded as a step of type `llm`, its tool calls as steps of type `tool` within; tokens are counted.
+   *
+   *     const { text } = await ctx.pipe(() => streamText({ model, prompt, abortSignal: ctx.abortSignal }));
+   *
+   * @param source a result of `streamText`, or a stream of UI message chunks; as a function it is made only when it is needed:
+   *   when the turn is resumed, a stream that had come to its end is not asked for again
+   * @throws {ModelError} it failed, or stopped in the middle. {AssistantError} `bad_result`: no such stream; `aborted`
+   */
+  pipe(source: PipeSource): Promise<Piped>;
+
   /** Resolves after `ms` milliseconds, or when `until` fires. @throws {Error} when the turn ends before */
   wait(ms: number, until?: AbortSignal): Promise<void>;
   /** Counts tokens for the turn's `usage`: numbers of the same name are added up. `ctx.addUsage({ inputTokens: 12 })` */
@@ -222,6 +235,7 @@ export function createContext(needs: FrameNeeds): Context {
     callAll: (requests) => quiet(Promise.all(requests.map(ask))),
     callAny: (requests) => quiet(any(frame, requests)),
     callRace: (requests) => quiet(race(frame, requests)),
+    pipe: (source) => quiet(pipe(ctx, frame, source)),
     wait: (ms, until) => quiet(frame.wait(ms, until)),
     addUsage: (usage) => frame.addUsage(usage),
   };

@@ -49,7 +49,7 @@ export async function delegate(
   const { output } = await frame.step({
     type: 'delegate',
     input: { assistantId, messages, ...(show ? {} : { show }) },
-    metadata: () => ({ [CHILD_STACK]: frame.needs.newId() }),
+    metadata: () => ({ [CHILD_STACK]: frame.needs.newId(), assistantId }),
     run: (_, { metadata }) => {
       const childStackId = metadata[CHILD_STACK] as string;
       asked(childStackId);

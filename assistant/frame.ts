@@ -62,6 +62,12 @@ interface RunningStep {
   readonly metadata: JsonObject;
 }
 
+/** A step that is begun and ended by ops of one's own. */
+export interface InnerStep {
+  readonly stepId: string;
+  readonly metadata: JsonObject;
+}
+
 /** What a step started from and what came of it, now or in an earlier attempt. */
 export interface StepResult {
   readonly input: Json;
@@ -167,6 +173,17 @@ export class AssistantFrame {
     await this.push([...goneOnAfter(scope), { op: 'step.start', stepId, type: wanted.type, input, metadata }]);
     const output = await this.#run(wanted, new Scope(this, stepId, path), { input, metadata }, scope);
     return { input, output };
+  }
+
+  /**
+   * The next step below the one whose code runs, for who begins and ends it himself. It is a record of what happened, and no
+   * unit of a resume: where the code above it runs again, so does it, under its id.
+   */
+  innerStep(type: StepType): InnerStep {
+    const path = this.scope.nextPath();
+    const recorded = this.#recorded.at(path);
+    const isAgain = recorded !== undefined && recorded.type === type && isIncomplete(recorded);
+    return { stepId: isAgain ? recorded.stepId : this.needs.newId(), metadata: { [CALL_PATH]: path } };
   }
 
   /** What a step that is not run again came to, and did on the way. @throws {AssistantError} what it had thrown */

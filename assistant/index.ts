@@ -8,6 +8,7 @@ export type { Model, ModelSource } from './model/model.js';
 export type { Completion, ToolCall, Usage } from './model/completion.js';
 export { ModelError } from './model/model-error.js';
 export type { Created, Delegation, Next, NextPayload, Pipeline } from './pipeline.js';
+export type { Piped, Pipeable, PipeSource } from './pipe/pipe.js';
 export type { RetryPolicy } from './retry.js';
 export { isRetryable } from './retryable.js';
 export type { ToolResult } from './run-tool.js';

@@ -74,6 +74,8 @@ export interface Turnstream {
   close(): Promise<void>;
 }
 
+/** Beside the compiled server; sources have none beside them. */
+const PAGES_FOLDER = join(import.meta.dirname, '..', 'web');
 const HEALTH_MS = 1000;
 const GOODBYE_MS = 2000;
 
@@ -168,8 +170,14 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
     log,
     clock,
     ids,
-    settings: { maxFrameBytes: config.maxFrameBytes, maxOutboxBytes: config.maxOutboxBytes },
+    settings: {
+      maxFrameBytes: config.maxFrameBytes,
+      maxOutboxBytes: config.maxOutboxBytes,
+      pagesFolder: config.pages ? PAGES_FOLDER : null,
+      imageOrigins: config.pagesImageOrigins,
+    },
     serverVersion: SERVER_VERSION,
+    defaultAssistantId: defaultOf(assistants),
   });
   const server = createHttpServer(http.handle, {
     maxConnections: config.maxConnections,
@@ -207,7 +215,7 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> =>
     (closing ??= (async () => {
-      sockets.goaway('shutdown');
+      sockets.shutDown();
       http.endStreams();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       await settlesWithin(clock, closed, GOODBYE_MS);
@@ -247,6 +255,10 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
     },
   };
 }
+
+/** Who answers where nobody is named: the model that the settings name, else the first assistant that was given, else echo. */
+const defaultOf = (assistants: readonly Assistant[]): string | undefined =>
+  (assistants.find(({ assistantId }) => assistantId !== echo.assistantId) ?? assistants[0])?.assistantId;
 
 /** The assistant that the settings describe, where they name a model. */
 const chatOf = ({ model, openaiBaseUrl, openaiApiKey }: Config): Assistant[] =>

@@ -38,12 +38,12 @@ const whole = (fallback: number, meaning: string, { min = 1, max = Number.MAX_SA
 const bytes = (fallback: number, meaning: string, min = 1) => whole(fallback, meaning, { min });
 const rate = (fallback: number, meaning: string) => whole(fallback, meaning, { max: 100_000_000 });
 const duration = (fallbackMs: number, meaning: string) => whole(fallbackMs, meaning, { min: 0, max: MAX_TIMER_MS });
-const flag = (meaning: string) =>
+const flag = (meaning: string, fallback = false) =>
   z
     .enum(['0', '1', 'false', 'true'], { error: 'expected 1 or 0' })
     .transform((text) => text === '1' || text === 'true')
-    .default(false)
-    .meta({ description: meaning, shown: '0' });
+    .default(fallback)
+    .meta({ description: meaning, shown: fallback ? '1' : '0' });
 const word = (meaning: string) => z.string().optional().meta({ description: meaning });
 const list = (meaning: string) =>
   z
@@ -124,6 +124,12 @@ const settings = z.object({
     error: 'expected addresses or networks, comma-separated, or loopback, linklocal, uniquelocal',
   }),
   ALLOW_POLLING: flag('`1` allows HTTP long-polling where WebSocket does not pass; it needs sticky routing.'),
+  PAGES: flag('`0` serves neither the page at `/` nor the inspector.', true),
+  PAGES_IMAGE_ORIGINS: list(
+    'Origins from which these pages show images of messages, comma-separated; others are links.',
+  ).refine((origins) => origins.every(isOrigin), {
+    error: 'expected origins such as https://img.example.com, comma-separated, without a path and without *',
+  }),
 
   ASSISTANTS: list('Modules of in-process assistants, comma-separated paths.'),
   MODEL: word('Name of a model: with it the server has an assistant `chat`, which streams what that model says.'),

@@ -154,6 +154,9 @@ async function build(force) {
     const migrations = migrationsFolder(provider);
     if (existsSync(migrations)) cpSync(migrations, join(next, relative(root, migrations)), { recursive: true });
   }
+  const bundler = at('node_modules', 'vite', 'bin', 'vite.js');
+  const pages = ['build', '--config', at('client', 'web', 'vite.config.ts'), '--outDir', join(next, 'web')];
+  await nodeStep('building the pages', bundler, ...pages, '--emptyOutDir');
   mkdirSync(next, { recursive: true });
   writeFileSync(stampOf(next), wanted);
   if (existsSync(dist)) renameSync(dist, old);

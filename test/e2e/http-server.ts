@@ -104,7 +104,7 @@ export async function startHttp(options: TestHttpOptions = {}): Promise<TestHttp
       return { result: await options.subscribe(args, subscriber), unsubscribe: () => void (following.left = true) };
     },
     async typing() {},
-    renewed() {},
+    async renewed() {},
     gone() {},
   };
   const rateLimit = options.rateLimit ?? { command: async () => {}, bytes: async () => {} };
@@ -131,6 +131,8 @@ export async function startHttp(options: TestHttpOptions = {}): Promise<TestHttp
     settings: {
       maxFrameBytes: options.maxFrameBytes ?? 1024 * 1024,
       maxOutboxBytes: options.maxOutboxBytes ?? 1024 * 1024,
+      pagesFolder: null,
+      imageOrigins: [],
     },
     serverVersion: '1.2.3',
   });

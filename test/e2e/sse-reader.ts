@@ -1,4 +1,4 @@
-import { get, type IncomingMessage } from 'node:http';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 
 interface SseEvent {
   readonly event: string;
@@ -16,12 +16,20 @@ export interface SseReader extends Disposable {
   until(enough: (reader: SseReader) => boolean): Promise<void>;
 }
 
-export function readEvents(url: string, headers: Record<string, string> = {}): Promise<SseReader> {
+/** @param body sent with POST; without one it is a GET */
+export function readEvents(url: string, headers: Record<string, string> = {}, body?: unknown): Promise<SseReader> {
   return new Promise((resolve, reject) => {
-    const request = get(url, { headers: { accept: 'text/event-stream', ...headers }, agent: false }, (response) => {
+    const posted = body === undefined ? {} : { 'content-type': 'application/json' };
+    const options = {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { accept: 'text/event-stream', ...posted, ...headers },
+      agent: false,
+    };
+    const request = httpRequest(url, options, (response) => {
       resolve(readerOf(response, () => void request.destroy()));
     });
     request.on('error', reject);
+    request.end(body === undefined ? undefined : JSON.stringify(body));
   });
 }
 

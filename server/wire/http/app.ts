@@ -8,7 +8,10 @@ import type { Log } from '../../log.js';
 import type { Metrics } from '../../metrics.js';
 import type { Revocations } from '../../session/revocations.js';
 import type { AddressOf } from '../address.js';
+import { createAgUiRoutes } from '../ag-ui/routes.js';
 import type { Admission } from '../admission.js';
+import { VERSION_HEADER } from '../ai-sdk/major.js';
+import { createAiSdkRoutes } from '../ai-sdk/routes.js';
 import type { ConnectionLimit } from '../connection-limit.js';
 import type { Dispatch } from '../dispatch.js';
 import type { RateLimit } from '../rate-limit.js';
@@ -16,10 +19,12 @@ import { createCallers } from './callers.js';
 import { answerErrors, answerNotFound } from './errors.js';
 import { jsonBody } from './json-body.js';
 import { createOperations, type Health } from './operations.js';
+import { createPages, type PagesSettings } from './pages.js';
 import { askerOf, type OriginPolicy } from './origins.js';
 import { createRequestLog } from './request-log.js';
 import { createRoutes } from './routes.js';
 import { createEventStreams } from './server-sent-events.js';
+import { createTurnStreams } from './turn-streams.js';
 
 export interface HttpAppNeeds {
   readonly dispatch: Dispatch;
@@ -35,8 +40,10 @@ export interface HttpAppNeeds {
   readonly log: Log;
   readonly clock: Clock;
   readonly ids: IdSource;
-  readonly settings: { readonly maxFrameBytes: number; readonly maxOutboxBytes: number };
+  readonly settings: PagesSettings & { readonly maxFrameBytes: number; readonly maxOutboxBytes: number };
   readonly serverVersion: string;
+  /** Who answers where a frontend names nobody, in a chat that comes into being with its first question. */
+  readonly defaultAssistantId?: string | undefined;
 }
 
 export interface HttpApp {
@@ -47,6 +54,9 @@ export interface HttpApp {
   /** LIF-1: ends the event streams that are open, each once what waits for it is sent, at the latest after 2 s; opens no more. */
   endStreams(): void;
 }
+
+/** A stock client of the AI SDK sends the whole conversation each time, of which the last message alone is looked at. */
+const HISTORY_FACTOR = 8;
 
 /**
  * Section 8 over Express: whatever comes is answered, every error as JSON by the one table, never with a stack or a word
@@ -59,6 +69,7 @@ export function createHttpApp(needs: HttpAppNeeds): HttpApp {
   const { dispatch, rateLimit, origins, log, settings } = needs;
   const callers = createCallers(needs);
   const streams = createEventStreams({ ...needs, ...settings, callers });
+  const turnStreams = createTurnStreams({ ...needs, ...settings, callers });
 
   const api = Router({ caseSensitive: true });
   const countBytes = (request: Request, bytes: number): Promise<void> =>
@@ -68,8 +79,15 @@ export function createHttpApp(needs: HttpAppNeeds): HttpApp {
     needs.revocations.mustStand(callers.of(request).identity);
     next();
   };
-  api.use('/v1', noStore, callers.identify, ...jsonBody(settings.maxFrameBytes, countBytes), stillStands);
-  api.use(streams.router, createRoutes(dispatch, callers));
+  api.use('/v1', noStore, callers.identify);
+  api.use('/v1/ai-sdk', ...jsonBody(HISTORY_FACTOR * settings.maxFrameBytes, countBytes));
+  api.use('/v1', ...jsonBody(settings.maxFrameBytes, countBytes), stillStands);
+  api.use(
+    streams.router,
+    createAgUiRoutes({ dispatch, callers, turnStreams }),
+    createAiSdkRoutes({ ...needs, callers, turnStreams }),
+    createRoutes(dispatch, callers),
+  );
 
   const app = express();
   app.disable('x-powered-by');
@@ -84,15 +102,18 @@ export function createHttpApp(needs: HttpAppNeeds): HttpApp {
     fromKnownPlaces(origins),
     sharedWith(origins),
   );
-  app.use(createOperations(needs), api);
+  app.use(createOperations(needs), createPages(settings), api);
   app.use(answerNotFound);
   app.use(answerErrors(settings.maxFrameBytes, log));
   return {
     handle: app,
     get outboxBytes() {
-      return streams.waitingBytes;
+      return streams.waitingBytes + turnStreams.waitingBytes;
     },
-    endStreams: () => streams.endAll(),
+    endStreams() {
+      streams.endAll();
+      turnStreams.endAll();
+    },
   };
 }
 
@@ -145,6 +166,7 @@ const sharedWith = (origins: OriginPolicy): RequestHandler =>
       'x-team-id',
       'x-tenant-id',
       'x-roles',
+      VERSION_HEADER,
     ],
     exposedHeaders: ['x-request-id', 'retry-after'],
     maxAge: 600,

@@ -37,9 +37,15 @@ function refusal(thrown: unknown, maxFrameBytes: number): ChatError | null {
   if (thrown instanceof ChatError) return thrown;
   if (thrown instanceof URIError) return new ChatError('bad_request', 'The address is not well encoded.');
   const status = thrown instanceof Error && 'status' in thrown ? thrown.status : undefined;
-  if (status === 413) return tooLarge('maxFrameBytes', maxFrameBytes);
+  if (status === 413) return tooLarge(...boundOf(thrown, maxFrameBytes));
   if (status === 415) return new ChatError('unsupported', 'This encoding of a body is not supported.');
   if (typeof status === 'number' && status >= 400 && status < 500)
     return new ChatError('bad_request', 'The body cannot be read as JSON.');
   return null;
+}
+
+/** The bound that a body met: some routes take more than a frame. */
+function boundOf(thrown: unknown, maxFrameBytes: number): [limit: string, max: number] {
+  const met = thrown instanceof Error && 'limit' in thrown ? thrown.limit : undefined;
+  return typeof met === 'number' && met !== maxFrameBytes ? ['maxBodyBytes', met] : ['maxFrameBytes', maxFrameBytes];
 }

@@ -11,9 +11,10 @@ import type { Following } from '../dispatch.js';
 import { StreamOutbox } from './stream-outbox.js';
 
 /** Proxies cut what is quiet for a minute, some for thirty seconds (C56). */
-const HEARTBEAT_MS = 15_000;
+export const HEARTBEAT_MS = 15_000;
 
-const HEAD = {
+/** The headers of every stream of server-sent events. */
+export const EVENT_STREAM_HEAD = {
   'content-type': 'text/event-stream; charset=utf-8',
   // `no-transform`: a proxy that compresses would hold text back until it has enough of it.
   'cache-control': 'no-cache, no-transform',
@@ -72,7 +73,7 @@ export class EventStream implements Subscriber, Guest {
       return;
     }
     this.#unsubscribe = unsubscribe;
-    this.response.writeHead(200, HEAD);
+    this.response.writeHead(200, EVENT_STREAM_HEAD);
     // Replay may have nothing to say; the comment lets the first byte through at once.
     const answer =
       result.mode === 'snapshot'

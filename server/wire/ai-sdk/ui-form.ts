@@ -1,0 +1,106 @@
+import {
+  CURRENT_MAJOR,
+  FollowedAnswer,
+  isTerminator,
+  type AnswerPage,
+  type UiChunk,
+  type UiMajor,
+} from '../../../protocol/ai-sdk/index.js';
+import type {
+  ChatCommands,
+  ChatError,
+  ChatEvent,
+  Message,
+  Signal,
+  SubscribeResult,
+  Turn,
+} from '../../../protocol/index.js';
+import type { TurnForm } from '../http/turn-stream.js';
+
+/** There is no turn to tell: the route answers without a stream. */
+export class NothingToFollow extends Error {}
+
+export interface UiFormNeeds {
+  readonly major: UiMajor;
+  /** The turn to tell. @throws {NothingToFollow} */
+  readonly choose: (turns: readonly Turn[]) => Promise<Turn>;
+  readonly commands: ChatCommands;
+}
+
+const PAGE = 200;
+
+/** A turn as a UI message stream of the AI SDK: always from its `start`, whatever the client has seen of it before. */
+export class UiForm implements TurnForm {
+  readonly namespace = 'ai-sdk';
+  readonly head = { 'x-vercel-ai-ui-message-stream': 'v1' };
+  #turn: Turn | null = null;
+  #answer: FollowedAnswer | null = null;
+  #isOver = false;
+
+  constructor(private readonly needs: UiFormNeeds) {}
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  async begin(answer: SubscribeResult): Promise<string> {
+    const turn = await this.needs.choose(answer.turns ?? []);
+    this.#turn = turn;
+    this.#answer = new FollowedAnswer(turn, this.needs.major);
+    return this.#frames(this.#answer.begin(...(await this.#pagesOf(turn, answer))));
+  }
+
+  event(event: ChatEvent): string {
+    return this.#frames(this.#answer?.event(event) ?? []);
+  }
+
+  signal(signal: Signal): string {
+    return this.#frames(this.#answer?.signal(signal) ?? []);
+  }
+
+  again(answer: SubscribeResult): string {
+    const turn = answer.turns?.find(({ requestId }) => requestId === this.#turn?.requestId);
+    if (!turn) return this.#frames(this.#answer?.fail('The answer is over; load the conversation again.') ?? []);
+    const page = { messages: answer.messages ?? [], offset: answer.position.offset };
+    return this.#frames(this.#answer?.again(turn, page, solidFrom(answer)) ?? []);
+  }
+
+  cut(error: ChatError): string {
+    const answer = this.#answer ?? (this.#turn && new FollowedAnswer(this.#turn, CURRENT_MAJOR));
+    return this.#frames(answer?.fail(error.message) ?? []);
+  }
+
+  /** All messages of the turn: a long one reaches beyond the snapshot. */
+  async #pagesOf({ chatId, requestId }: Turn, answer: SubscribeResult): Promise<AnswerPage[]> {
+    const { messages = [], position } = answer;
+    const pages = [{ messages, offset: position.offset }];
+    const first = messages.find((message) => message.requestId === requestId);
+    const isWhole = !answer.hasMore || (first !== undefined && first.sequence > solidFrom(answer));
+    if (isWhole) return pages;
+    for (let after = 0, hasMore = true; hasMore;) {
+      const page = await this.needs.commands.call('message:list', { chatId, requestId, limit: PAGE, after });
+      pages.push({ messages: page.messages, offset: page.position.offset });
+      after = page.messages.at(-1)?.sequence ?? after;
+      hasMore = page.hasMore && page.messages.length > 0;
+    }
+    return pages;
+  }
+
+  #frames(chunks: readonly UiChunk[]): string {
+    if (chunks.length === 0) return '';
+    this.#isOver ||= chunks.some(isTerminator);
+    // JSON has no line breaks of its own, so one `data` line holds it.
+    const text = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
+    return this.#isOver ? `${text}data: [DONE]\n\n` : text;
+  }
+}
+
+/**
+ * The sequence from which on a snapshot holds every message: open ones stand in it whatever its bounds, so that there may
+ * be holes up to the first closed one.
+ */
+function solidFrom({ messages = [], hasMore }: SubscribeResult): number {
+  if (!hasMore) return 0;
+  const closed = messages.find(({ state }: Message) => state === 'closed') ?? messages.at(-1);
+  return closed?.sequence ?? Infinity;
+}
