@@ -23,7 +23,7 @@ import {
   type Kind,
   type Place,
 } from './access-callers.js';
-import { AGENT_ROWS, CROSSED, OPERATIONS, OTHER_ROUTES, ROWS, WORKERS } from './access-rows.js';
+import { AGENT_ROWS, CROSSED, OPERATIONS, OTHER_ROUTES, ROWS, SPOKEN_ROUTES, WORKERS } from './access-rows.js';
 import { startHttp } from './http-server.js';
 import { bearerOf, headersOf, responseTo } from './request-as.js';
 
@@ -138,6 +138,7 @@ describe('ACC-1, ACC-2, CMD-1: the matrix of who may do what', () => {
     const asked = [
       ...Object.values(commands).flatMap(({ http }) => (http ? [http.path] : [])),
       ...OTHER_ROUTES.map(({ path }) => path),
+      ...SPOKEN_ROUTES,
       ...OPERATIONS,
     ];
     expect([...new Set(pathsOf(stack)), '/docs'].sort()).toEqual([...new Set(asked)].sort());

@@ -107,6 +107,16 @@ export const OTHER_ROUTES: readonly (Row & { readonly path: string })[] = [
   { path: EVENTS_PATH, args: ({ chatId }) => ({ chatId }), expects: needs('r') },
 ];
 
+/**
+ * The protocols of other frontends: each request is commands of the table, done as its caller, so what they may do is in the rows above.
+ * That they ask as nobody else is in `ag-ui-refusals` and `ai-sdk-refusals`.
+ */
+export const SPOKEN_ROUTES = [
+  ...['/v1/ag-ui', '/v1/ag-ui/:assistantId'].flatMap((path) => [path, `${path}/connect`, `${path}/stop`]),
+  '/v1/ai-sdk/chat',
+  ...['messages', 'stop', 'stream'].map((what) => `/v1/ai-sdk/chat/:chatId/${what}`),
+];
+
 /** What operators ask for: nobody has to say who they are, and none of it tells of a chat. */
 export const OPERATIONS = ['/healthz', '/readyz', '/metrics', '/openapi.json', '/asyncapi.json', '/docs'];
 

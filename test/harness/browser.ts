@@ -4,7 +4,7 @@ import { afterAll, describe, onTestFinished } from 'vitest';
 import { findBrowser } from '../../tools/browser.mjs';
 
 /** Chromium of this machine (`TEST_BROWSER` names another); empty: there is none. */
-export const BROWSER = findBrowser();
+const BROWSER = findBrowser();
 
 /** A `describe` whose tests are skipped where there is no browser. */
 export const describeInBrowser = describe.skipIf(BROWSER === '');
