@@ -1,7 +1,6 @@
-import axe, { type AxeResults } from 'axe-core';
-import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { describeInBrowser } from '../harness/browser.js';
+import { serious } from './axe.js';
 import {
   expectNoFaults,
   field,
@@ -15,17 +14,6 @@ import {
   startScene,
   untilPage,
 } from './scene.js';
-
-/** What axe calls serious or worse, in one line each. */
-async function serious(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate(() =>
-    (window as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
-  );
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`);
-}
 
 const EVERYTHING = [
   { role: 'user', type: 'text', props: { content: 'Show me everything.' } },

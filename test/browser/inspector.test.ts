@@ -168,7 +168,7 @@ describeInBrowser('the inspector', () => {
     await atLine(page, 'turn.ended');
     const lines = logPane(page).getByRole('option');
     await page.keyboard.press('/');
-    await page.keyboard.type('531');
+    await page.keyboard.type('tp 531');
     await logPane(page)
       .getByText(/^1 of \d+/)
       .waitFor();

@@ -3,7 +3,7 @@ import { useMemo, type ReactNode } from 'react';
 import { chatEvent } from '../../../../protocol/index.js';
 import { Button, IconButton } from '../../ui/button.js';
 import { FIELD } from '../../ui/field.js';
-import { Menu, MenuChoice, MenuLine } from '../../ui/menu.js';
+import { Menu, MenuChoice } from '../../ui/menu.js';
 import { requestIdOf, type Entry } from './entry.js';
 import { shortId } from './event-text.js';
 import { NO_FILTER, type LogFilter } from './log-filter.js';
@@ -83,7 +83,6 @@ export function FilterBar({ entries, shownCount, filter, onFilter }: FilterBarPr
           choices={turnChoices}
           onChoose={(turn) => onFilter({ ...filter, turn })}
         />
-        <MenuLine />
       </Menu>
       {isOn && (
         <IconButton label="Show all events" size="small" onClick={() => onFilter(NO_FILTER)}>
