@@ -13,6 +13,8 @@ export class Follower implements Subscriber {
   /** The last that was delivered, or stood in the answer. */
   position: Position | null = null;
   isOver = false;
+  /** Whether its connection has had an answer: until then its question goes on to whoever owns the chat. */
+  isAnswered = false;
   /** The identity that the owner knows. */
   told: Identity | null = null;
 
@@ -62,6 +64,7 @@ export class Follower implements Subscriber {
 
   /** It stands at the position of its answer, unless what came since is further on. */
   hasAnswer({ epoch, offset }: Position): void {
+    this.isAnswered = true;
     if (this.position?.epoch !== epoch || this.position.offset < offset) this.position = { epoch, offset };
   }
 
@@ -71,10 +74,10 @@ export class Follower implements Subscriber {
   }
 
   /** What was missed, and then what has come since. */
-  endMove(missed: EventBatch): void {
+  endMove(...missed: EventBatch[]): void {
     const early = this.#early ?? [];
     this.#early = null;
-    for (const batch of [missed, ...early]) this.deliver(this.#behind(batch));
+    for (const batch of [...missed, ...early]) this.deliver(this.#behind(batch));
   }
 
   /** Without what was delivered already. */
@@ -90,12 +93,15 @@ export class Follower implements Subscriber {
   }
 
   /**
-   * What it follows goes on from a position that does not join on to what it was given. An event from there tells it so: whoever
-   * sees another epoch, or a hole, subscribes again (SUB-4).
+   * What it follows goes on from a position that does not join on to what it was given. An event tells it so: whoever sees
+   * another epoch subscribes again (SUB-4). It is an epoch that is nobody's: its connection may have asked by itself meanwhile,
+   * and would take an event that stands at the very next position for the one that belongs there.
    */
-  hasMissed(chat: object, { epoch, offset }: Position, at: string): void {
-    const type = 'chat.updated';
+  hasMissed(chat: object, position: Position, { epoch, at }: { readonly epoch: string; readonly at: string }): void {
+    const [type, offset] = ['chat.updated', 1] as const;
     const json = JSON.stringify({ chatId: this.chatId, epoch, offset, at, type, chat });
-    this.endMove(new EventBatch(this.chatId, [{ epoch, offset, type, json }]));
+    if (!this.isOver) this.to.deliver(new EventBatch(this.chatId, [{ epoch, offset, type, json }]));
+    this.hasAnswer(position);
+    this.endMove();
   }
 }

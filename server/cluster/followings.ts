@@ -66,7 +66,10 @@ export class Followings {
     const kept = this.#keep(args.chatId, subscriber);
     try {
       const result = await this.#begin(kept, identity, args);
+      const { isAnswered } = kept.follower;
       kept.follower.hasAnswer(result.position);
+      // It has moved while the answer was on its way.
+      if (!isAnswered && kept.follower.owner === null) void this.#followOn(kept);
       return { result, unsubscribe: () => this.#end(kept) };
     } catch (error) {
       this.#end(kept);
@@ -97,7 +100,9 @@ export class Followings {
     const all = this.#byChat.get(chatId) ?? new Set();
     this.#byChat.set(chatId, all);
     for (const kept of all) if (kept.follower.isFor(subscriber)) return kept;
-    const follower = new Follower(this.needs.ids.id(), chatId, subscriber, () => void this.#followOn(kept));
+    const follower = new Follower(this.needs.ids.id(), chatId, subscriber, ({ isAnswered }) => {
+      if (isAnswered) void this.#followOn(kept);
+    });
     const kept: Kept = { follower, leave: () => undefined };
     all.add(kept);
     return kept;
@@ -147,7 +152,7 @@ export class Followings {
 
   /** The chat has another owner: from what was delivered last it is followed there. */
   async #followOn(kept: Kept): Promise<void> {
-    const { clock } = this.needs;
+    const { clock, ids } = this.needs;
     const { follower } = kept;
     while (!follower.isOver && follower.owner === null) {
       const { position } = follower;
@@ -158,7 +163,8 @@ export class Followings {
           messageLimit: 1,
           ...(position ? { position } : {}),
         });
-        if (result.mode === 'snapshot') return follower.hasMissed(result.chat, result.position, isoNow(clock));
+        if (result.mode === 'snapshot')
+          return follower.hasMissed(result.chat, result.position, { epoch: ids.epoch(), at: isoNow(clock) });
         return follower.endMove(batchOfEvents(follower.chatId, result.events ?? []));
       } catch (error) {
         follower.owner = null;
@@ -169,6 +175,8 @@ export class Followings {
         await pause(clock, RETRY_MS);
       }
     }
+    // Its connection has asked by itself meanwhile: nothing waits any more.
+    follower.endMove();
   }
 
   #at(chatId: string, owner: string): Kept[] {

@@ -6,7 +6,7 @@ import type { AgentDesk } from '../session/desk/agent-desk.js';
 import type { ChatDesk } from '../session/desk/chat-desk.js';
 import type { ChatSession } from '../session/chat-session.js';
 import type { Environment } from '../session/environment.js';
-import { leftAttempt } from '../session/recover-attempt.js';
+import { lateEdits, leftAttempt } from '../session/recover-attempt.js';
 import type { Revocations } from '../session/revocations.js';
 import type { Sessions } from '../session/sessions.js';
 import { Calls } from './calls.js';
@@ -149,8 +149,8 @@ export async function joinCluster(needs: ClusterNeeds): Promise<Cluster> {
     },
     async takeUpAll() {
       for (const attempt of await env.journal.recover()) {
-        // One that is ended was taken over meanwhile.
-        if (await leftAttempt(env, attempt)) ownership.alsoLeft(attempt);
+        // One that is ended was taken over meanwhile; or its node died between its end and what was edited until then.
+        if ((await leftAttempt(env, attempt)) ?? (await lateEdits(env, attempt))) ownership.alsoLeft(attempt);
         else env.journal.forget(attempt.attempt);
       }
       const waiting = (await store.queuedTurns()).map(({ turn }) => turn.chatId);

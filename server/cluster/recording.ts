@@ -21,6 +21,8 @@ export interface RecordingNeeds {
  */
 export class Recording {
   #isUp = true;
+  /** While it is tried to record again what could not be: what is added meanwhile stands behind that. */
+  #isTrying = false;
   #isClosed = false;
   #sessions: Pick<Sessions, 'get'> | null = null;
 
@@ -37,7 +39,7 @@ export class Recording {
 
   /** Resolves when what was added before is safe, or nothing can be done for it; never rejects. */
   readonly keep = async (): Promise<void> => {
-    if (!this.#isUp) return this.needs.records.discard();
+    if (!this.#isUp) return this.#isTrying ? undefined : this.needs.records.discard();
     try {
       const { lost, gone } = await this.needs.records.commit();
       for (const chatId of lost) this.needs.ownership.lose(chatId);
@@ -68,13 +70,16 @@ export class Recording {
     const { ownership, clock, log } = this.needs;
     while (!this.#isClosed) {
       await pause(clock, RETRY_MS);
+      this.#isTrying = true;
       try {
         await this.#again([...ownership.chats()]);
         this.#isUp = true;
         log.info('chats are recorded for other nodes again');
-        return;
+        return await this.keep();
       } catch {
         // Said once, when it began.
+      } finally {
+        this.#isTrying = false;
       }
     }
   }

@@ -39,7 +39,12 @@ interface Home {
   offer: AgentArgs<'agent:attach'> | null;
   /** The nodes that own the turns which it works in. */
   readonly turns: Map<string, Promise<string | null>>;
+  /** The nodes whose frames it was told of when it attached: the others have not answered in time, or came later. */
+  readonly heardOf: Set<string>;
 }
+
+/** What an agent holds at other nodes. */
+type Elsewhere = readonly { readonly nodeId: string; readonly answer: AgentResult<'agent:attach'> }[];
 
 /**
  * The agents' desk of a node among several. An agent is attached to one node, its home, and known to all: each of them gives it
@@ -77,11 +82,12 @@ export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promis
   calls.hear<{ connectionId: string; code: GoawayCode }>('agent:goaway', (_from, { connectionId, code }) =>
     homesById.get(connectionId)?.connection.goaway(code),
   );
-  calls.serve('agents', () =>
+  calls.serve('agents', (from) =>
     Promise.resolve(
-      [...homes.values()].flatMap(({ connectionId, connection, offer }): Attached[] => {
+      [...homes.values()].flatMap(({ connectionId, connection, offer, heardOf }): Attached[] => {
         const { identity } = connection;
-        return offer ? [{ connectionId, identity, offer, load: agentAt(connection)?.load ?? 0 }] : [];
+        const load = agentAt(connection)?.load ?? 0;
+        return offer ? [{ connectionId, identity, offer, load, isHeard: heardOf.has(from) }] : [];
       }),
     ),
   );
@@ -101,13 +107,13 @@ export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promis
   /** What the other node has said of agents, its own and those of this one, may not have been heard. */
   async function relearn(nodeId: string): Promise<void> {
     await visitors.meet(nodeId, await calls.ask<Attached[]>(nodeId, 'agents', {}));
-    for (const home of [...homes.values()]) if (home.offer) await announce(home, home.offer);
+    for (const home of [...homes.values()]) if (home.offer) assure(home, await announce(home, home.offer));
   }
 
   function homeOf(connection: AgentConnection): Home {
     const known = homes.get(connection);
     if (known) return known;
-    const home: Home = { connectionId: ids.id(), connection, offer: null, turns: new Map() };
+    const home: Home = { connectionId: ids.id(), connection, offer: null, turns: new Map(), heardOf: new Set() };
     homes.set(connection, home);
     homesById.set(home.connectionId, home);
     return home;
@@ -115,14 +121,20 @@ export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promis
 
   async function attach(home: Home, offer: AgentArgs<'agent:attach'>): Promise<AgentResult<'agent:attach'>> {
     const { assigned } = await local.run('agent:attach', home.connection, offer);
-    return { assigned: [...assigned, ...(await announce(home, offer))] };
+    const elsewhere = await announce(home, offer);
+    for (const { nodeId } of elsewhere) home.heardOf.add(nodeId);
+    assure(home, elsewhere);
+    return { assigned: [...assigned, ...elsewhere.flatMap(({ answer }) => answer.assigned)] };
+  }
+
+  /** Those whose frames the agent was told of may count on it (AGT-4). */
+  function assure({ connectionId, heardOf }: Home, elsewhere: Elsewhere): void {
+    for (const { nodeId, answer } of elsewhere)
+      if (heardOf.has(nodeId) && answer.assigned.length > 0) calls.tell(nodeId, 'agent:heard', { connectionId });
   }
 
   /** All nodes know of the agent. From then on this one decides who is given one of its places (AGT-5). Gives what it holds there. */
-  async function announce(
-    home: Home,
-    offer: AgentArgs<'agent:attach'>,
-  ): Promise<AgentResult<'agent:attach'>['assigned']> {
+  async function announce(home: Home, offer: AgentArgs<'agent:attach'>): Promise<Elsewhere> {
     const { connection, connectionId, turns } = home;
     const agent = agentAt(connection);
     if (agent) agents.recount(agent);
@@ -132,7 +144,7 @@ export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promis
     for (const { nodeId, answer } of elsewhere)
       for (const { requestId } of answer.assigned) turns.set(requestId, Promise.resolve(nodeId));
     if (agent) agents.counted(agent);
-    return elsewhere.flatMap(({ answer }) => answer.assigned);
+    return elsewhere;
   }
 
   /** The other node that owns the turn; null where this one does, or nobody. */

@@ -1,4 +1,11 @@
-import { ChatError, type AgentArgs, type Assignment, type GoawayCode, type TurnAbort } from '../../protocol/index.js';
+import {
+  ChatError,
+  type AgentArgs,
+  type AgentResult,
+  type Assignment,
+  type GoawayCode,
+  type TurnAbort,
+} from '../../protocol/index.js';
 import type { AgentDirectory } from '../session/agent-directory.js';
 import type { AgentConnection, AttachedAgent, OfferAnswer } from '../session/attached-agent.js';
 import type { AgentDesk, AgentDeskCommand } from '../session/desk/agent-desk.js';
@@ -19,6 +26,8 @@ export interface Attaching {
 export interface Attached extends Attaching {
   /** Frames that it holds, at any node. */
   readonly load: number;
+  /** Whether it was told of those that it holds at the node that asks. */
+  readonly isHeard: boolean;
 }
 
 /** A command of an agent, brought by its home to the node that it concerns. */
@@ -84,9 +93,23 @@ export function createVisitors({ local, agents, calls, peers, ownership, safely 
       if (at === nodeId && !attached.has(connectionId)) leave(nodeId, connectionId);
   }
 
-  calls.serve<Attaching>('agent:attach', (from, attaching) =>
-    local.run('agent:attach', welcome(from, attaching), attaching.offer),
-  );
+  /** What it held when it came is in doubt until its home has told it of that. */
+  function attach(nodeId: string, attaching: Attaching, isHeard: boolean): Promise<AgentResult<'agent:attach'>> {
+    const visitor = welcome(nodeId, attaching);
+    const isNew = agentOf(visitor) === undefined;
+    const attached = local.run('agent:attach', visitor, attaching.offer);
+    // At once: what it is given from now on it is given by way of this home.
+    const agent = agentOf(visitor);
+    if (agent && isHeard) agents.heard(agent);
+    else if (agent && isNew) agents.doubt(agent);
+    return attached;
+  }
+
+  calls.serve<Attaching>('agent:attach', (from, attaching) => attach(from, attaching, false));
+  calls.hear<{ connectionId: string }>('agent:heard', (from, { connectionId }) => {
+    const agent = agentOf(visitorOf(from, connectionId));
+    if (agent) agents.heard(agent);
+  });
   calls.serve<AskedCommand>('agent', async (from, { connectionId, identity, name, args, chatId }) => {
     // One that has not attached holds nothing and is told so as at home (AGT-3); nothing of it is kept.
     const visitor = visitorOf(from, connectionId) ?? new Visitor(from, connectionId, identity, calls);
@@ -113,9 +136,8 @@ export function createVisitors({ local, agents, calls, peers, ownership, safely 
     async meet(nodeId, all) {
       keepOnly(nodeId, new Set(all.map(({ connectionId }) => connectionId)));
       for (const attaching of all) {
-        const visitor = welcome(nodeId, attaching);
-        await local.run('agent:attach', visitor, attaching.offer);
-        const agent = agentOf(visitor);
+        await attach(nodeId, attaching, attaching.isHeard);
+        const agent = agentOf(visitorOf(nodeId, attaching.connectionId));
         if (agent) agents.told(agent, attaching.load);
       }
     },

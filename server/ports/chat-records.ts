@@ -21,7 +21,8 @@ export interface ChatRecords {
    */
   open(chatId: string, fence: number): Promise<OpenedRecord>;
   /**
-   * Closes a record that has everything that was stored and told of its chat: its log may go on elsewhere under its epoch.
+   * Closes a record that has everything that was stored and told of its chat: its log may go on elsewhere under its epoch. One
+   * that has lost something since it was begun, or restarted, is closed without a seal.
    * @throws {ChatError} `storage_unavailable`: it may be sealed or not
    */
   seal(record: ChatRecord): Promise<void>;

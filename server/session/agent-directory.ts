@@ -5,6 +5,9 @@ import { AttachedAgent, HeldFrame, nameOf, type AgentConnection, type Offer } fr
 import type { Holder } from './frame.js';
 import type { FrameRun, ListedAssistant, Place, Wish } from './host.js';
 
+/** How long a home may take, beyond the grace, to say that its agent was told of what it holds: it asks all nodes first. */
+const WORD_MS = 5_000;
+
 /** The agents attached to this process, and what each of them holds. */
 export class AgentDirectory {
   readonly #agents = new Map<string, AttachedAgent>();
@@ -96,6 +99,7 @@ export class AgentDirectory {
     agent.offer = offer;
     agent.graceTimer?.cancel();
     agent.graceTimer = null;
+    if (older !== connection) this.heard(agent);
     this.#byConnection.set(connection, agent);
     for (const run of agent.runs()) this.#onHeld(agent, nameOf(run), true);
     if (older && older !== connection) {
@@ -104,6 +108,25 @@ export class AgentDirectory {
     }
     this.#changed();
     return agent;
+  }
+
+  /**
+   * The agent has come back by way of another node, its home, which tells it what it holds here; but not if this node's answer
+   * was late. Whatever an agent is not told of it lets go of, and nobody else would end it: without a word of the home
+   * (`heard`) it is lost (AGT-4).
+   */
+  doubt(agent: AttachedAgent): void {
+    const runs = agent.runs();
+    if (runs.length === 0) return;
+    agent.doubtTimer = this.clock.after(this.agentGraceMs + WORD_MS, () => {
+      for (const run of runs) run.lose();
+    });
+  }
+
+  /** The agent knows of all that it holds here. */
+  heard(agent: AttachedAgent): void {
+    agent.doubtTimer?.cancel();
+    agent.doubtTimer = null;
   }
 
   /** The connection's identity has changed: what it may not serve any more it does not offer any more. */
@@ -241,6 +264,7 @@ export class AgentDirectory {
 
   #lose(agent: AttachedAgent): void {
     agent.isLost = true;
+    this.heard(agent);
     this.#agents.delete(agent.key);
     for (const run of agent.runs()) run.lose();
     agent.held.clear();

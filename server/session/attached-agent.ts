@@ -38,6 +38,8 @@ export class AttachedAgent {
   offer: Offer;
   readonly held = new Set<HeldFrame>();
   graceTimer: Timer | null = null;
+  /** Runs while it is not known whether the agent was told of what it holds here (LIF-4). */
+  doubtTimer: Timer | null = null;
   /** Frames that it holds in chats of other nodes, by node: its home keeps count (LIF-4). */
   readonly elsewhere = new Map<string, Set<string>>();
   /** Places that are taken wherever, as its home has told; null at home. */

@@ -44,7 +44,7 @@ function updateBuffered(
 export async function deleteMessages(session: ChatSession, { messageIds }: Args<'message:delete'>): Promise<string[]> {
   const gone = new Set<string>();
   for (const live of session.turns.values()) {
-    const mine = live.isBuffered ? messageIds.filter((messageId) => live.messages.delete(messageId, new Undo())) : [];
+    const mine = isEditable(live) ? messageIds.filter((messageId) => live.messages.delete(messageId, new Undo())) : [];
     announce(session, mine, gone, live);
   }
   const elsewhere = [...new Set(messageIds)].filter(
@@ -70,8 +70,11 @@ function announce(session: ChatSession, messageIds: readonly string[], gone: Set
 
 /** The turn whose buffer holds the message. */
 function holderOf(session: ChatSession, messageId: string): LiveTurn | undefined {
-  return [...session.turns.values()].find((live) => live.isBuffered && live.messages.get(messageId) !== undefined);
+  return [...session.turns.values()].find((live) => isEditable(live) && live.messages.get(messageId) !== undefined);
 }
+
+/** Whether what people do to its messages is done in its buffer. Nobody looks there again once it is stored. */
+const isEditable = ({ isBuffered, isStored }: LiveTurn): boolean => isBuffered && !isStored;
 
 /** Whether a running attempt has replaced it: gone for everybody, though its row stands until write 2. */
 export const isSuperseded = (session: ChatSession, messageId: string): boolean =>

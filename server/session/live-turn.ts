@@ -79,6 +79,8 @@ export class LiveTurn {
   readonly aside = new Set<MessageBuffer>();
   /** Whether the journal knows of the attempt: it has begun, or has ended and could not be stored. */
   isJournaled = false;
+  /** Whether its end is stored, with all that was edited until then: it is told of in a moment. */
+  isStored = false;
   /** Messages of this turn that stand from earlier attempts. */
   standing: readonly Message[] = [];
   /** Ends the attempt when it runs too long (TRN-12). */

@@ -34,31 +34,47 @@ export async function leftAttempt({ store }: Environment, attempt: JournaledAtte
   return { record: { ...stored, turn: { ...begin.turn, status: 'running' } }, entries };
 }
 
+/** What people did to an attempt's messages that is written down and not stored. */
+interface LateEdits {
+  readonly chatId: string;
+  readonly edited: readonly Message[];
+  readonly deleted: readonly string[];
+}
+
 /**
  * What people did to messages of an attempt while its end was being written is stored by a second write (`storeAttempt`), and a
- * crash may have come before that one: it is stored here. Nothing is done where the end is not stored. What was edited
- * later than what is written down, after the attempt was done with, stands.
+ * crash may have come before that one. Null where nothing is left of it to be stored, or the end itself is not stored. What was
+ * edited later than what is written down, after the attempt was done with, stands.
  */
-export async function storeLateEdits({ store, clock }: Environment, attempt: JournaledAttempt): Promise<void> {
+export async function lateEdits({ store }: Environment, attempt: JournaledAttempt): Promise<LateEdits | null> {
   const entries = attempt.entries.map((entry) => JSON.parse(entry) as Entry);
   const begin = entries.find((entry) => entry[0] === 'begin')?.[1];
   const stored = begin && (await store.getTurn(begin.turn.requestId));
-  if (!stored || !isEnded(stored.turn.status)) return;
-  const edited = new Map<string, Message>();
-  const deleted: string[] = [];
+  if (!stored || !isEnded(stored.turn.status)) return null;
+  const edits = new Map<string, Message>();
+  const deletions: string[] = [];
   for (const [kind, event] of entries) {
     if (kind !== 'event') continue;
-    if (event.type === 'message.updated') edited.set(event.message.messageId, event.message);
-    if (event.type === 'message.deleted') deleted.push(...event.messageIds);
+    if (event.type === 'message.updated') edits.set(event.message.messageId, event.message);
+    if (event.type === 'message.deleted') deletions.push(...event.messageIds);
   }
-  const late: Message[] = [];
-  for (const message of edited.values()) {
+  const edited: Message[] = [];
+  for (const message of edits.values()) {
     const row = await store.getMessage(message.messageId);
-    if (row && row.updatedAt < message.updatedAt) late.push(message);
+    if (row && row.updatedAt < message.updatedAt) edited.push(message);
   }
-  const { chatId } = stored.turn;
-  if (late.length > 0) await store.saveMessages(chatId, late);
-  if (deleted.length > 0) await store.deleteMessages(chatId, deleted, isoNow(clock));
+  const deleted: string[] = [];
+  for (const messageId of deletions) if (await store.getMessage(messageId)) deleted.push(messageId);
+  return edited.length + deleted.length === 0 ? null : { chatId: stored.turn.chatId, edited, deleted };
+}
+
+/** Stores them, where there are any. */
+export async function storeLateEdits(env: Environment, attempt: JournaledAttempt): Promise<void> {
+  const late = await lateEdits(env, attempt);
+  if (!late) return;
+  const { chatId, edited, deleted } = late;
+  await env.store.saveMessages(chatId, edited);
+  await env.store.deleteMessages(chatId, deleted, isoNow(env.clock));
 }
 
 /** Ends an attempt by the one finaliser, with all that anybody had seen of it. Once it resolves the end is under way. */

@@ -28,7 +28,10 @@ export async function storeAttempt(session: ChatSession, live: LiveTurn, turn: T
   while (!session.isDeleted) {
     const edited = [...live.messages.messages].filter((message) => written.get(message.messageId) !== message);
     const deleted = [...written.keys()].filter((messageId) => !live.messages.get(messageId));
-    if (edited.length + deleted.length === 0) return;
+    if (edited.length + deleted.length === 0) {
+      live.isStored = true;
+      return;
+    }
     await untilStored(session, () => session.env.store.saveMessages(session.chatId, edited));
     await untilStored(session, () => session.env.store.deleteMessages(session.chatId, deleted, session.now));
     for (const messageId of deleted) written.delete(messageId);

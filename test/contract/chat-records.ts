@@ -92,6 +92,18 @@ export function chatRecordsContract(name: string, open: () => Promise<RecordsUnd
       expect((await b.records.open(chatId, 3)).isSealed).toBe(false);
     });
 
+    it('LIF-4: a record that has lost something is not sealed, unless it was restarted', async () => {
+      const [chatId, other] = [aChatId(), aChatId()];
+      const { record } = await a.records.open(chatId, 1);
+      const { record: again } = await a.records.open(other, 1);
+      for (const each of [record, again]) each.add(event(1));
+      a.records.discard();
+      again.restart();
+      for (const each of [record, again]) await a.records.seal(each);
+      expect((await b.records.open(chatId, 2)).isSealed).toBe(false);
+      expect((await b.records.open(other, 2)).isSealed).toBe(true);
+    });
+
     it('of an attempt that was forgotten nothing is left but its events in the log, also when a later owner forgets it', async () => {
       const chatId = aChatId();
       const { record } = await a.records.open(chatId, 1);

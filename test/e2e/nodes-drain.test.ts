@@ -81,27 +81,28 @@ describeOnRedis('LIF-1, LIF-4: nodes that leave', { timeout: 120_000 }, () => {
   test('TRN-2: the owner is killed right after the ack of a start: the turn runs at another node', async () => {
     const nodes = new Nodes();
     const [a, b] = [await nodes.process(), await nodes.process()];
-    const [ann, bob] = [await new Person(a.url).open(), await new Person(b.url).open()];
+    const ann = await new Person(a.url).open();
+    const bob = clientOf(b.url);
     const agent = await new Agent(b.url, ['bot']).join();
     const chatId = await ann.createChat({ assistantId: 'bot' });
-    await bob.follow(chatId);
+    const chat = await opened(bob, chatId);
     const { requestId } = (await ann.start(chatId, 'go')).turn;
     await a.kill();
     const isLeft = async (): Promise<boolean> => {
-      const turn = await bob.turn(requestId).catch(() => null);
-      return turn !== null && turn.status !== 'queued';
+      const { turn } = await bob.call('turn:get', { requestId });
+      return turn.status !== 'queued';
     };
-    await until(isLeft, 'what became of the turn', TAKEOVER_MS);
-    const { status } = await bob.turn(requestId);
+    await until(() => isLeft().catch(() => false), 'what became of the turn', TAKEOVER_MS);
+    const { status } = (await bob.call('turn:get', { requestId })).turn;
     // It had not begun, and begins; or it had, and has visibly failed.
     if (status === 'running') {
       const run = await agent.run(requestId);
       await run.send('here I am');
       await run.close();
     }
-    const { turn } = await bob.ended(chatId, requestId);
-    expect(['completed', 'interrupted']).toContain(turn.status);
-    await expectConsistent(b.url, chatId, [bob]);
+    expect(['completed', 'interrupted']).toContain((await endOf(chat, requestId)).status);
+    await expectConsistent(b.url, chatId);
+    await expectSameViews(b.url, chat);
   });
 
   test('LIF-4: all nodes are killed: the first on a new disk ends their turns from the record', async () => {
@@ -119,12 +120,16 @@ describeOnRedis('LIF-1, LIF-4: nodes that leave', { timeout: 120_000 }, () => {
     await Promise.all(old.map((server) => server.kill()));
     const { url } = await nodes.process();
     for (const { chatId, requestId, person } of seen) {
-      const text = person.chats.get(chatId)?.text(requestId) ?? '';
-      const again = await movedTo(url, person, chatId);
-      const { turn } = await again.ended(chatId, requestId, 1, 2 * TAKEOVER_MS);
-      expect(turn).toMatchObject({ status: 'interrupted', stopReason: 'crashed' });
-      expect(again.chats.get(chatId)?.text(requestId).startsWith(text)).toBe(true);
-      await expectConsistent(url, chatId, [again]);
+      const client = clientOf(url);
+      const isOver = async (): Promise<boolean> => {
+        const { turn } = await client.call('turn:get', { requestId });
+        return turn.status === 'interrupted' && turn.stopReason === 'crashed';
+      };
+      await until(() => isOver().catch(() => false), 'the end of the turn', 2 * TAKEOVER_MS);
+      const chat = await opened(client, chatId);
+      expect(answerIn(chat, requestId).startsWith(person.chats.get(chatId)?.text(requestId) ?? '-')).toBe(true);
+      await expectConsistent(url, chatId);
+      await expectSameViews(url, chat);
     }
   });
 

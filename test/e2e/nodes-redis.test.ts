@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Chat, ChatClient, ChatSnapshot } from '../../client/index.js';
+import { Agent } from '../harness/agent.js';
 import { becomes } from '../harness/becomes.js';
 import { expectConsistent } from '../harness/consistent.js';
 import { Nodes } from '../harness/nodes.js';
@@ -89,6 +90,32 @@ describeWithRedisServer('LIF-4: nodes without Redis', { timeout: 120_000 }, () =
     await turnsOf(chats);
     for (const { url } of [a, b]) await expectConsistent(url, chatId);
     await expectSameViews(b.url, ann, bob);
+  });
+
+  test('AGT-4: an agent that comes back at a node without Redis is not told what it holds elsewhere: that is lost, not held for ever', async () => {
+    const redis = await RedisServer.start();
+    const network = await Proxy.to(redis.url, asBytes);
+    const nodes = new Nodes(redis.url);
+    // Longer than an attach waits for the answers of other nodes.
+    const env = { AGENT_GRACE_MS: '6000' };
+    const [a, b] = [await nodes.process(env), await nodes.process(env)];
+    const c = await nodes.process({ ...env, REDIS_URL: network.url.replace('http', 'redis') });
+    const client = clientOf(a.url);
+    const { chatId } = (await client.call('chat:create', { assistantId: 'bot' })).chat;
+    const chat = await opened(client, chatId);
+    const agent = await new Agent(b.url, ['bot']).join();
+    const { requestId } = (await chat.start('go')).turn;
+    const run = await agent.run(requestId);
+    await run.send('one');
+    network.isUp = false;
+    network.cut();
+    await readyBut(c.url, 'log');
+    agent.drop();
+    const back = await new Agent(c.url, ['bot'], { agentId: agent.agentId }).open();
+    expect((await back.attach()).assigned).toEqual([]);
+    network.isUp = true;
+    await becomes(chat.view, ({ turns }) => turns.get(requestId)?.stopReason === 'agent_lost', 20_000);
+    expect(answerIn(chat, requestId)).toBe('one');
   });
 
   test('a node that is cut off from Redis: others take its chats, it overwrites nothing, and its clients go on by position', async () => {

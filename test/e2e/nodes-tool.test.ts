@@ -10,7 +10,7 @@ import { until } from '../harness/until.js';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 describeOnRedis('npm run nodes', () => {
-  test('LIF-4: starts nodes that serve the same chats, and ends when all of them have drained', async () => {
+  test('LIF-4: starts nodes that serve the same chats behind one address, and ends when all of them have drained', async () => {
     const database = postgresDatabase();
     onTestFinished(() => database.remove());
     const shell = new Shell('exec node tools/nodes.mjs 2', {
@@ -19,14 +19,19 @@ describeOnRedis('npm run nodes', () => {
     });
     const urls = await until(() => {
       const found = shell.output.match(/(?<=listening on )http:\S+/g) ?? [];
-      return found.length === 2 ? [...found] : null;
-    }, 'both nodes');
-    const [ann, bob] = await Promise.all(urls.map((url) => new Person(url).open()));
-    const chatId = (await ann?.createChat()) ?? '';
-    await bob?.follow(chatId);
-    const { turn } = (await ann?.start(chatId, 'hello there')) ?? {};
-    await bob?.ended(chatId, turn?.requestId ?? '');
-    expect(bob?.chats.get(chatId)?.text(turn?.requestId ?? '')).toContain('hello there');
+      const [front] = shell.output.match(/(?<=are behind )http:\S+/) ?? [];
+      return found.length === 2 && front ? [front, ...found] : null;
+    }, 'both nodes, and what stands before them');
+    expect(new Set(urls).size).toBe(3);
+    const people = await Promise.all(urls.map((url) => new Person(url).open()));
+    const ann = people[1]!;
+    const chatId = await ann.createChat();
+    for (const person of people) await person.follow(chatId);
+    const { requestId } = (await ann.start(chatId, 'hello there')).turn;
+    for (const person of people) {
+      await person.ended(chatId, requestId);
+      expect(person.chats.get(chatId)?.text(requestId)).toContain('hello there');
+    }
     shell.signal('SIGTERM');
     expect(await shell.ended()).toBe(0);
   });

@@ -87,7 +87,10 @@ export class Player extends Peer {
     for (const [key, play] of before) if (!held.has(key)) play.isOver = true;
     for (const { lastSeq, ...frame } of assigned) {
       const play = this.plays.get(keyOf(frame));
-      if (play) play.heard(lastSeq);
+      play?.heard(lastSeq);
+      // It had let go of it, since an earlier answer did not name it; nobody else would end it.
+      if (play?.isOver) void this.#giveUp(frame, lastSeq);
+      else if (play) continue;
       else if (lastSeq > 0)
         this.stage.fault(`AGT-4: ${keyOf(frame)} is at seq ${lastSeq}, and its agent has not said a word`);
       else void this.#takeUp(frame);
@@ -121,6 +124,10 @@ export class Player extends Peer {
       chat.chatId,
       lastSeq,
     );
+  }
+
+  async #giveUp(frame: { requestId: string; attempt: number; stackId: string }, lastSeq: number): Promise<void> {
+    await this.ask('turn:close', { ...frame, seq: lastSeq + 1, status: 'interrupted' }).catch(() => null);
   }
 
   async #takeUp(frame: { requestId: string; attempt: number; stackId: string }): Promise<void> {

@@ -1,4 +1,5 @@
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
+import { createBalancer } from '../../tools/balancer.mjs';
 
 /** The nodes behind the address of each balancer that is up. */
 const behind = new Map<string, readonly string[]>();
@@ -6,16 +7,12 @@ const behind = new Map<string, readonly string[]>();
 /** The nodes behind an address: itself, where it is that of a server. */
 export const nodesBehind = (url: string): readonly string[] => behind.get(url) ?? [url];
 
-/**
- * What stands before several nodes: each new connection goes to the next of them, whoever makes it, as a load balancer
- * without stickiness does. It knows nothing of what is said.
- */
+/** What stands before several nodes, on a free port (`tools/balancer.mjs`). */
 export class Balancer {
   readonly #listener: Server;
-  #next = 0;
 
-  private constructor(private readonly nodes: readonly string[]) {
-    this.#listener = createServer({ allowHalfOpen: true, noDelay: true }, (client) => this.#accept(client));
+  private constructor(nodes: readonly string[]) {
+    this.#listener = createBalancer(nodes);
   }
 
   /** @param nodes where they listen, on loopback; whoever gave the list may change it */
@@ -34,24 +31,10 @@ export class Balancer {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Takes no more connections. Those that there are end with their nodes, whose last words are still passed on. */
+  /** Takes no more connections. */
   close(): void {
     if (!this.#listener.listening) return;
     behind.delete(this.url);
     this.#listener.close();
-  }
-
-  #accept(client: Socket): void {
-    const url = this.nodes[this.#next++ % this.nodes.length] as string;
-    const node = connect({ port: Number(new URL(url).port), host: '127.0.0.1', noDelay: true, allowHalfOpen: true });
-    for (const [from, to] of [
-      [client, node],
-      [node, client],
-    ] as const) {
-      // It slows down whoever sends faster than the other side reads, and passes on the end once all was said.
-      from.pipe(to);
-      from.on('error', () => to.destroy());
-      from.on('close', () => to.destroySoon());
-    }
   }
 }

@@ -54,6 +54,7 @@ class RedisChatRecords implements ChatRecords {
     if (!(record instanceof StreamRecord)) return;
     record.close();
     this.#added.delete(record);
+    if (!record.isWhole) return;
     await this.connection.ask((client) =>
       Promise.all(record.sealing().map((command) => outcomeOf(client.sendCommand(command)))),
     );
@@ -64,16 +65,22 @@ class RedisChatRecords implements ChatRecords {
     this.#added.clear();
     if (records.length === 0) return { lost: [], gone: [] };
     const commands = records.map((record) => record.taken());
-    const answers = await this.connection.ask((client) =>
-      Promise.all(
-        commands.map(([add, life]) => {
-          const written = outcomeOf(client.sendCommand<string | null>(add));
-          // What breaks the connection is told by the entry.
-          outcomeOf(client.sendCommand(life)).catch(() => undefined);
-          return written;
-        }),
-      ),
-    );
+    const answers = await this.connection
+      .ask((client) =>
+        Promise.all(
+          commands.map(([add, life]) => {
+            const written = outcomeOf(client.sendCommand<string | null>(add));
+            // What breaks the connection is told by the entry.
+            outcomeOf(client.sendCommand(life)).catch(() => undefined);
+            return written;
+          }),
+        ),
+      )
+      .catch((error: unknown) => {
+        for (const record of records) record.isWhole = false;
+        throw error;
+      });
+    for (const [index, record] of records.entries()) record.isWhole &&= typeof answers[index] === 'string';
     // Not before it is known that they are this owner's: what stands may be what a later one needs.
     const trims = records.flatMap((record, index) => (typeof answers[index] === 'string' ? record.trimmed() : []));
     if (trims.length > 0)
@@ -110,8 +117,12 @@ const SLACK = 32;
 type Command = [string, ...string[]];
 
 const SEALED = 'sealed';
+/** What stands before it was given up, whether it was dropped yet or not. */
+const RESTARTED = 'restarted';
 
 class StreamRecord implements ChatRecord {
+  /** Whether all that was added is in the stream, or will be with the next commit: else it must not be sealed. */
+  isWhole = true;
   #fields: string[] = [];
   #events = 0;
   #bytes = 0;
@@ -153,6 +164,7 @@ class StreamRecord implements ChatRecord {
 
   /** What waits for the next commit is not added after all. */
   discard(): void {
+    this.isWhole &&= this.#fields.length === 0;
     this.#fields = [];
     this.#events = this.#bytes = 0;
   }
@@ -163,7 +175,8 @@ class StreamRecord implements ChatRecord {
     this.#batches = [];
     this.#attempts.clear();
     this.#isNew = true;
-    this.#put('open', '');
+    this.isWhole = true;
+    this.#put(RESTARTED, '');
   }
 
   close(): void {
@@ -232,8 +245,9 @@ function entriesLeft(fields: readonly string[]): RecordEntry[] {
     const [kind = '', attempt = ''] = field.split(' ');
     return index % 2 === 0 ? [{ kind, attempt, json: fields[index + 1] ?? '' }] : [];
   });
-  const forgotten = new Set(named.filter(({ kind }) => kind === 'forget').map(({ attempt }) => attempt));
-  return named.flatMap(({ kind, attempt, json }): RecordEntry[] => {
+  const standing = named.slice(named.findLastIndex(({ kind }) => kind === RESTARTED) + 1);
+  const forgotten = new Set(standing.filter(({ kind }) => kind === 'forget').map(({ attempt }) => attempt));
+  return standing.flatMap(({ kind, attempt, json }): RecordEntry[] => {
     const isNeeded = attempt !== '' && !forgotten.has(attempt);
     if (kind === 'event') return [{ kind, attempt: isNeeded ? attempt : null, json }];
     return kind === 'note' && isNeeded ? [{ kind, attempt, json }] : [];
