@@ -44,6 +44,7 @@ describe('AG-UI: a stock HttpAgent runs a turn', () => {
     const runId = uid('run');
     const asking = mine.ask('What is the weather?', { runId });
     const run = await held(runId);
+    await mine.hears('RUN_STARTED');
     const [stepId, thought, call, map] = [uid('step'), uid('m'), uid('m'), uid('m')];
     await run.push({ op: 'step.start', stepId, type: 'llm' });
     await run.push({ op: 'send', messageId: thought, type: 'thinking', props: { content: 'Where' } });
@@ -84,6 +85,8 @@ describe('AG-UI: a stock HttpAgent runs a turn', () => {
     const runId = uid('run');
     const asking = mine.ask('Ask the other', { runId, forwardedProps: { metadata: { delayMs: 0 } } });
     const run = await held(runId);
+    // From here on it hears each event; before, it would be told how things stand.
+    await mine.hears('RUN_STARTED');
     const [stepId, childStackId] = [uid('step'), uid('stack')];
     await run.push({ op: 'step.start', stepId, type: 'delegate', metadata: { childStackId } });
     await run.delegate('echo', 'said by another', { childStackId });
