@@ -1,19 +1,5 @@
-import './strict-policy.js';
-import { StrictMode } from 'react';
-import { createRoot } from 'react-dom/client';
+// First: it holds what has to be said before any schema is made.
+import { mount } from './mount.js';
 import { InspectorApp } from './inspector/inspector-app.js';
-import { Session } from './session/session.js';
-import { kept, ofTab } from './session/storage.js';
-import './style.css';
-import { followTheme } from './theme.js';
 
-followTheme();
-const session = new Session({ url: location.origin, kept, ofTab });
-const place = document.getElementById('page');
-if (place) {
-  createRoot(place).render(
-    <StrictMode>
-      <InspectorApp session={session} />
-    </StrictMode>,
-  );
-}
+mount((session) => <InspectorApp session={session} />);
