@@ -2,6 +2,7 @@ import { many } from '../load/many.js';
 import { Talk } from '../load/talk.js';
 import type { Measure, Scale } from '../measure.js';
 import { figure, times, type Table } from '../report.js';
+import { metric } from '../subjects/metric.js';
 import { Subject } from '../subjects/subject.js';
 import { interleaved, middle, noiseOf, trial } from '../trials.js';
 
@@ -47,10 +48,8 @@ async function perTurn({ isQuick }: Scale): Promise<Table> {
   };
 }
 
-export async function transactions({ port }: Subject): Promise<number> {
-  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-  return Number(/^turnstream_store_transactions_total\{kind="write"\} (\S+)/m.exec(text)?.[1] ?? Number.NaN);
-}
+export const transactions = (subject: Subject): Promise<number> =>
+  metric(subject, 'turnstream_store_transactions_total{kind="write"}');
 
 const SINGLE = { name: 'a transaction per message and step (13)', command: 'single', group: 1 };
 const PAIR = { name: 'two transactions', command: 'grouped', group: 1 };

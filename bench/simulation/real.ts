@@ -1,8 +1,10 @@
 import { SocketIoClient } from '../load/socketio-client.js';
 import { costs } from '../capacity/costs.js';
-import { pause } from '../machine.js';
+import { pause, pinLoad } from '../machine.js';
 import { figure, format } from '../report.js';
-import { RealCluster } from './real-cluster.js';
+import { metric } from '../subjects/metric.js';
+import { callsIn, NodesUnderTest } from '../subjects/nodes.js';
+import type { Subject } from '../subjects/subject.js';
 import { simulateStreams } from './streams.js';
 
 const NODES = 3;
@@ -32,35 +34,47 @@ interface Counts {
   readonly readsPerEntry: number;
 }
 
-/** Streams through a few real nodes, counts what Redis is asked, and sets it beside what the simulation says. */
+/**
+ * Streams through a few real nodes, counts what Redis is asked, and sets it beside what the simulation says.
+ *
+ * @throws {Error} where the machine has no `initdb` or no `redis-server`
+ */
 export async function printReal(): Promise<void> {
-  const cluster = new RealCluster();
+  if (!NodesUnderTest.canStart()) throw new Error('real: there is no `initdb` or no `redis-server` on this machine');
+  pinLoad();
+  const nodes = await NodesUnderTest.start();
   const rows: string[][] = [];
   try {
-    await cluster.start(NODES);
-    const idle = await changes(cluster, () => pause(IDLE_MS));
-    const perSecond = [...idle.values()].reduce((sum, calls) => sum + calls, 0) / (IDLE_MS / 1000) / NODES;
+    const all: Subject[] = [];
+    for (let i = 1; i <= NODES; i++) all.push(await nodes.node(`node ${i}`));
+    const { result: idle, ms } = await nodes.trial(() => pause(IDLE_MS));
+    const perSecond = (1000 * callsIn(idle.spent)) / ms / NODES;
     console.log(`An idle node sends Redis ${figure(perSecond)} commands a second, those within scripts included.\n`);
     for (const [index, given] of CASES.entries()) {
-      const [real, model] = [await realCounts(cluster, `case-${index}`, given), modelCounts(given)];
+      const [real, model] = [await realCounts(nodes, all, `case-${index}`, given), modelCounts(given)];
       const cells = (Object.keys(real) as (keyof Counts)[]).map(
         (key) => `${figure(real[key])} / ${figure(model[key])}`,
       );
       rows.push([given.name, ...cells]);
     }
-    const records = await cluster.keys('record:');
+    const records = await nodes.redis.keys('record:');
     console.log(`Records in Redis: ${records.count}, of which ${records.forEver} never expire.\n`);
   } finally {
-    await cluster.close();
+    await nodes.stop();
   }
   const columns = ['real / simulated', 'events a token', 'records an event', 'entries a message', 'reads an entry'];
   console.log(format({ title: `${NODES} nodes, ${WORDS} tokens a turn`, columns, rows }));
 }
 
-async function realCounts(cluster: RealCluster, name: string, { chats, delayMs, doors }: Case): Promise<Counts> {
+async function realCounts(
+  nodes: NodesUnderTest,
+  all: readonly Subject[],
+  name: string,
+  { chats, delayMs, doors }: Case,
+): Promise<Counts> {
   const chatIds = Array.from({ length: chats }, (_, index) => `${name}-${index}`);
   const connections: SocketIoClient[] = [];
-  for (const port of cluster.ports.slice(0, 1 + doors)) {
+  for (const { port } of all.slice(0, 1 + doors)) {
     const connection = new SocketIoClient({ port });
     await connection.greeted;
     connections.push(connection);
@@ -73,9 +87,9 @@ async function realCounts(cluster: RealCluster, name: string, { chats, delayMs, 
   await pause(4_000);
 
   const input = Array.from({ length: WORDS }, (_, index) => `word${index}`).join(' ');
-  const eventsBefore = await cluster.metric('turnstream_events_total');
-  const entriesBefore = await cluster.entriesOfInboxes();
-  const calls = await changes(cluster, async () => {
+  const eventsBefore = await eventsOf(all);
+  const entriesBefore = await nodes.redis.entries('inbox:');
+  const { result } = await nodes.trial(async () => {
     const started = chatIds.map(async (chatId, index) => {
       // Else all chats would speak at the same moments.
       await pause((index * delayMs) / chats);
@@ -84,10 +98,10 @@ async function realCounts(cluster: RealCluster, name: string, { chats, delayMs, 
     await Promise.all(started);
     await pause(WORDS * (delayMs + 2) + 2_000);
   });
-  const events = (await cluster.metric('turnstream_events_total')) - eventsBefore;
-  const entries = (await cluster.entriesOfInboxes()) - entriesBefore;
+  const events = (await eventsOf(all)) - eventsBefore;
+  const entries = (await nodes.redis.entries('inbox:')) - entriesBefore;
   for (const connection of connections) connection.close();
-  const of = (command: string): number => calls.get(command) ?? 0;
+  const of = (command: string): number => result.spent.redisCalls.get(command) ?? 0;
   const records = of('xadd') - entries;
   return {
     eventsPerToken: events / (chats * WORDS),
@@ -95,6 +109,12 @@ async function realCounts(cluster: RealCluster, name: string, { chats, delayMs, 
     entriesPerMessage: doors === 0 ? Number.NaN : entries / (events * doors),
     readsPerEntry: entries === 0 ? Number.NaN : of('xread') / entries,
   };
+}
+
+/** Events of all chats so far, whichever node owns them. */
+async function eventsOf(nodes: readonly Subject[]): Promise<number> {
+  const events = await Promise.all(nodes.map((node) => metric(node, 'turnstream_events_total')));
+  return events.reduce((sum, count) => sum + (Number.isNaN(count) ? 0 : count), 0);
 }
 
 /** The same in the model: all chats owned by one node of several, followed at each door. */
@@ -116,11 +136,3 @@ function modelCounts({ chats, delayMs, doors }: Case): Counts {
 
 /** A timer is late by about so much. */
 const TIMER_MS = 1;
-
-/** How often each command was called meanwhile. */
-async function changes(cluster: RealCluster, work: () => Promise<unknown>): Promise<ReadonlyMap<string, number>> {
-  const before = await cluster.calls();
-  await work();
-  const after = await cluster.calls();
-  return new Map([...after].map(([command, count]) => [command, count - (before.get(command) ?? 0)]));
-}

@@ -64,6 +64,7 @@ async function startServices(): Promise<Services> {
   await new Promise<void>((resolve, reject) => {
     redis.stdout.on('data', (said: Buffer) => said.includes('Ready to accept') && resolve());
     redis.once('error', reject);
+    redis.once('exit', (code) => reject(new Error(`redis-server ended with ${code}`)));
   });
   await cluster.start();
   return {

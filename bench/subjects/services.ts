@@ -30,8 +30,26 @@ export class RedisMeter {
     };
   }
 
+  /** How many keys hold the word in their name, and how many of them never expire. */
+  async keys(word: string): Promise<{ readonly count: number; readonly forEver: number }> {
+    const names = await this.#named(word);
+    const lives = await Promise.all(names.map((name) => this.client.pTTL(name)));
+    return { count: names.length, forEver: lives.filter((ms) => ms === -1).length };
+  }
+
+  /** Entries that were ever added to the streams that are still there and whose name holds the word. */
+  async entries(word: string): Promise<number> {
+    const names = await this.#named(word);
+    const added = await Promise.all(names.map(async (name) => (await this.client.xInfoStream(name))['entries-added']));
+    return added.reduce((sum, count) => sum + count, 0);
+  }
+
   close(): void {
     this.client.destroy();
+  }
+
+  #named(word: string): Promise<string[]> {
+    return this.client.keys(`*${word}*`);
   }
 }
 
