@@ -42,6 +42,7 @@ const WITHOUT_DATABASE = [
   'postgresql-*',
   'react-*',
   'readme',
+  'remote-agent-guide',
   'settings',
   'slow-consumer',
   'stores-microsoft-net',

@@ -44,7 +44,7 @@ function installed(url: string): string {
 test('docs/react.md: the chat of the page streams, stops, goes on, lists, archives', { timeout: 60_000 }, async () => {
   const { url } = await startServer();
   const directory = installed(url);
-  const { App } = (await import(join(directory, 'app.tsx'))) as { App: ComponentType };
+  const { default: App } = (await import(join(directory, 'App.tsx'))) as { default: ComponentType };
   const { client } = (await import(join(directory, 'chat-client.ts'))) as { client: ChatClient };
   onTestFinished(() => {
     cleanup();
