@@ -13,6 +13,7 @@ import { settlesWithin, systemClock, type Clock } from './clock.js';
 import { authenticatorOf } from './app/authenticator.js';
 import { openStore } from './app/databases.js';
 import { openNode } from './app/nodes.js';
+import { openAll, type Opened } from './app/opened.js';
 import type { Cluster } from './cluster/join-cluster.js';
 import { ConfigError, warningsOf, type Config } from './config.js';
 import { systemIds, type IdSource } from './id-source.js';
@@ -85,7 +86,11 @@ const GOODBYE_MS = 2000;
  * @throws {ConfigError} a module of assistants that cannot be loaded
  * @throws {Error} a data directory that another server uses; a database that cannot be opened; a port that is taken
  */
-export async function createTurnstream(options: TurnstreamOptions): Promise<Turnstream> {
+export function createTurnstream(options: TurnstreamOptions): Promise<Turnstream> {
+  return openAll((opened) => open(options, opened));
+}
+
+async function open(options: TurnstreamOptions, opened: Opened): Promise<Turnstream> {
   const {
     config,
     clock = systemClock,
@@ -96,8 +101,10 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
   const fromModules = await assistantsOf(config);
   const metrics = createMetrics();
   const claim = claimDataDirectory(config.dataDir);
-  const node = await openNode(claim, { config, clock, ids, log });
-  const store = await openStore(claim, {
+  opened.add(() => claim.release());
+  const node = await openNode({ config, clock, ids, log });
+  opened.add(() => node.close());
+  const store = await openStore({
     url: config.databaseUrl,
     clock,
     ids,
@@ -107,7 +114,9 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
     onTransaction: (kind) => metrics.storeTransactions.inc({ kind }),
     onMigrated: (names) => log.info({ migrations: names }, 'the database was migrated'),
   });
+  opened.add(() => store.close());
   const journal = openFileJournal({ directory: join(config.dataDir, 'journal'), clock, log, fsyncMs: config.fsyncMs });
+  opened.add(() => journal.close());
   const liveLog = createMemoryLog({
     ids,
     maxEvents: config.logMaxEvents,
@@ -128,12 +137,23 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
     safekeeping: node.safekeeping,
   });
   const sessions = new Sessions(env, node.holdings);
+  opened.add(() => sessions.close());
   const revocations = await Revocations.load(store, clock);
   const local = {
     desk: createDesk(env, sessions, revocations),
     agentDesk: createAgentDesk(env, sessions, agents),
   };
+  const lost = async (): Promise<void> => {
+    log.fatal('the other nodes have given this one up: it ends, and may be started anew');
+    await opened.close().catch((error: unknown) => log.error({ err: error }, 'not everything could be closed'));
+    options.onLost?.();
+  };
   const cluster = await node.join({ env, sessions, agents, revocations, ...local, onLost: () => void lost() });
+  opened.add(() => cluster.leave());
+  opened.add(async () => {
+    await settlesWithin(clock, env.writes.idle(), HEALTH_MS);
+    env.writes.close();
+  });
   const { desk, agentDesk } = cluster;
   await cluster.takeUpAll();
 
@@ -156,6 +176,11 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
   const origins = createOriginPolicy({
     corsOrigins: config.corsOrigins,
     loopbackOnly: config.authMode === 'none' && !config.allowInsecure,
+    onRefused: (origin) =>
+      log.warn(
+        { origin: origin.slice(0, 200) },
+        'pages of this origin are refused: to let them in, name it in CORS_ORIGINS',
+      ),
   });
   const http = createHttpApp({
     dispatch,
@@ -172,6 +197,7 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
     ids,
     settings: {
       maxFrameBytes: config.maxFrameBytes,
+      maxMessageBytes: config.limits.maxMessageBytes,
       maxOutboxBytes: config.maxOutboxBytes,
       pagesFolder: config.pages ? PAGES_FOLDER : null,
       imageOrigins: config.pagesImageOrigins,
@@ -208,33 +234,17 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
     log,
   });
   metrics.beforeScrape(() => metrics.outboxBytes.set(sockets.outboxBytes + http.outboxBytes));
+  opened.add(async () => {
+    sockets.shutDown();
+    http.endStreams();
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    await settlesWithin(clock, closed, GOODBYE_MS);
+    sockets.close();
+    server.closeAllConnections();
+  });
   await listen(server, config.port, config.host);
   for (const warning of warningsOf(config)) log.warn(warning);
   const { port } = server.address() as AddressInfo;
-
-  let closing: Promise<void> | undefined;
-  const close = (): Promise<void> =>
-    (closing ??= (async () => {
-      sockets.shutDown();
-      http.endStreams();
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      await settlesWithin(clock, closed, GOODBYE_MS);
-      sockets.close();
-      server.closeAllConnections();
-      await settlesWithin(clock, env.writes.idle(), HEALTH_MS);
-      env.writes.close();
-      await cluster.leave();
-      sessions.close();
-      await journal.close();
-      await store.close();
-      claim.release();
-    })());
-
-  const lost = async (): Promise<void> => {
-    log.fatal('the other nodes have given this one up: it ends, and may be started anew');
-    await close();
-    options.onLost?.();
-  };
 
   return {
     url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
@@ -246,12 +256,12 @@ export async function createTurnstream(options: TurnstreamOptions): Promise<Turn
       // What is given out is a copy: nobody's change to it is one of ours.
       return { call: async (name, args) => structuredClone(await dispatch.command(name, caller, args)) as never };
     },
-    close,
+    close: () => opened.close(),
     async drain() {
       env.gate.drain();
       cluster.beginLeaving();
       await sessions.drain();
-      await close();
+      await opened.close();
     },
   };
 }

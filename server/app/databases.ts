@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { claimDataDirectory, type DataDirectoryClaim } from '../adapters/data-directory.js';
+import { claimDataDirectory } from '../adapters/data-directory.js';
 import { unsavedAttempts } from '../adapters/file-journal.js';
 import { copyRows, openSource, openTarget, type TableCopy } from '../adapters/prisma/copy.js';
 import { openPrismaStore, type OpenStoreOptions } from '../adapters/prisma/open.js';
@@ -8,6 +8,7 @@ import { systemClock } from '../clock.js';
 import type { Config } from '../config.js';
 import { systemIds } from '../id-source.js';
 import { createLog } from '../log.js';
+import { whileOpen } from './opened.js';
 import { rootOf, shownAddress } from './told-plainly.js';
 
 /**
@@ -16,21 +17,20 @@ import { rootOf, shownAddress } from './told-plainly.js';
  * @returns the migrations that were applied now
  * @throws {Error} a data directory that another server uses; a database that cannot be opened
  */
-export async function migrateDatabase(config: Config): Promise<readonly string[]> {
-  const claim = claimDataDirectory(config.dataDir);
-  try {
+export function migrateDatabase(config: Config): Promise<readonly string[]> {
+  return whileOpen(async (opened) => {
+    const claim = claimDataDirectory(config.dataDir);
+    opened.add(() => claim.release());
     let applied: readonly string[] = [];
-    const store = await openStore(claim, {
+    const store = await openStore({
       url: config.databaseUrl,
       clock: systemClock,
       ids: systemIds,
       onMigrated: (names) => (applied = names),
     });
-    await store.close();
+    opened.add(() => store.close());
     return applied;
-  } finally {
-    claim.release();
-  }
+  });
 }
 
 export interface CopyOptions {
@@ -46,13 +46,12 @@ export interface CopyOptions {
  * @returns whether they are the same now
  * @throws {Error} one of the two is in use or cannot be opened; turns that the journal alone has; other rows in `to`
  */
-export async function copyDatabase(config: Config, { from, to, onTable }: CopyOptions): Promise<boolean> {
+export function copyDatabase(config: Config, { from, to, onTable }: CopyOptions): Promise<boolean> {
   const folders = [from, to].flatMap((url) => (url.startsWith('file:') ? dirname(url.slice('file:'.length)) : []));
-  const closing: (() => void | Promise<void>)[] = [];
-  try {
+  return whileOpen(async (opened) => {
     for (const folder of new Set([...folders, config.dataDir].filter(existsSync).map((path) => resolve(path)))) {
       const claim = claimDataDirectory(folder);
-      closing.unshift(() => claim.release());
+      opened.add(() => claim.release());
       const unsaved = await unsavedAttempts(join(folder, 'journal'), createLog(config.logLevel));
       if (unsaved > 0)
         throw new Error(
@@ -61,32 +60,21 @@ export async function copyDatabase(config: Config, { from, to, onTable }: CopyOp
     }
     const side = { clock: systemClock, ids: systemIds };
     const source = await openedAt(from, () => openSource({ ...side, url: from }));
-    closing.unshift(() => source.close());
+    opened.add(() => source.close());
     const target = await openedAt(to, () => openTarget({ ...side, url: to }));
-    closing.unshift(() => target.close());
+    opened.add(() => target.close());
     let isSame = true;
     for await (const copy of copyRows(source, target)) {
       isSame &&= copy.different === 0;
       onTable(copy);
     }
     return isSame;
-  } finally {
-    for (const close of closing) await close();
-  }
+  });
 }
 
-/** The store of a server. @throws {Error} as `openedAt`; then nothing is held any more */
-export async function openStore(
-  claim: DataDirectoryClaim,
-  options: OpenStoreOptions,
-): ReturnType<typeof openPrismaStore> {
-  try {
-    return await openedAt(options.url, () => openPrismaStore(options));
-  } catch (error) {
-    claim.release();
-    throw error;
-  }
-}
+/** The store of a server. @throws {Error} as `openedAt` */
+export const openStore = (options: OpenStoreOptions): ReturnType<typeof openPrismaStore> =>
+  openedAt(options.url, () => openPrismaStore(options));
 
 /** @throws {Error} in one line which database it is and what is wrong with it */
 async function openedAt<T>(url: string, open: () => Promise<T>): Promise<T> {

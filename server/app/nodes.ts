@@ -1,4 +1,3 @@
-import type { DataDirectoryClaim } from '../adapters/data-directory.js';
 import { openRedisBus } from '../adapters/redis/bus.js';
 import { createRedisChatRecords } from '../adapters/redis/chat-records.js';
 import { openRedisCounters } from '../adapters/redis/counters.js';
@@ -16,6 +15,7 @@ import type { Safekeeping } from '../session/pump.js';
 import { recover } from '../session/recover.js';
 import { SERVER_VERSION } from '../version.js';
 import type { Counters } from '../wire/rate-limit.js';
+import { openAll, type Opened } from './opened.js';
 import { rootOf, shownAddress } from './told-plainly.js';
 
 /** What makes this process a node among others (LIF-4), or a node of its own. */
@@ -27,9 +27,11 @@ export interface Node {
   readonly safekeeping: Safekeeping | undefined;
   readonly counters: Counters | undefined;
   readonly join: (needs: Joining) => Promise<Cluster>;
+  /** Lets go of what it shares with others; after it has left them, where it had joined. */
+  close(): Promise<void>;
 }
 
-type Joining = Omit<ClusterNeeds, 'leases' | 'bus' | 'ownership' | 'recording' | 'onLeft'>;
+type Joining = Omit<ClusterNeeds, 'leases' | 'bus' | 'ownership' | 'recording'>;
 
 interface Foundation {
   readonly config: Config;
@@ -53,50 +55,48 @@ const OF_ITS_OWN: Node = {
       beginLeaving: () => undefined,
       leave: () => Promise.resolve(),
     }),
+  close: () => Promise.resolve(),
 };
 
 /** @throws {Error} in one line where Redis does not answer */
-export async function openNode(claim: DataDirectoryClaim, foundation: Foundation): Promise<Node> {
+export async function openNode(foundation: Foundation): Promise<Node> {
   const url = foundation.config.redisUrl;
   if (url === undefined) return OF_ITS_OWN;
   try {
-    return await openAmongOthers(url, foundation);
+    return await openAll((opened) => openAmongOthers(url, foundation, opened));
   } catch (error) {
-    claim.release();
     throw new Error(`Redis at ${shownAddress(url)} cannot be used: ${rootOf(error).message}`, { cause: error });
   }
 }
 
-async function openAmongOthers(url: string, { config, clock, ids, log }: Foundation): Promise<Node> {
+async function openAmongOthers(url: string, { config, clock, ids, log }: Foundation, opened: Opened): Promise<Node> {
   const redis = { url, clock, ids, log, prefix: config.redisPrefix };
-  const leases = await openRedisLeases({ ...redis, info: { version: SERVER_VERSION } });
-  const bus = await openRedisBus({ ...redis, nodeId: leases.nodeId });
+  const counts = await openRedisCounters(redis);
+  opened.add(() => counts.close());
   const records = await createRedisChatRecords({
     ...redis,
     maxEvents: config.logMaxEvents,
     maxBytes: config.logMaxBytes,
     ttlMs: config.logTtlMs,
   });
-  const counts = await openRedisCounters(redis);
+  opened.add(() => records.close());
+  const leases = await openRedisLeases({ ...redis, info: { version: SERVER_VERSION } });
+  opened.add(() => leases.close());
+  const bus = await openRedisBus({ ...redis, nodeId: leases.nodeId });
+  opened.add(() => bus.close());
   const ownership = new Ownership({ leases, records, clock, log });
   const recording = new Recording({ records, ownership, clock, log });
+  opened.add(() => recording.close());
   return {
     claim: 'among nodes',
     holdings: ownership,
     fences: ownership,
     safekeeping: recording.keep,
     counters: counts.counters,
-    async join(needs) {
-      const { env, sessions } = needs;
-      ownership.use(env.store);
-      recording.of(sessions);
-      ownership.onTaken(async (chatId) => {
-        // What stood in it may have been changed elsewhere since it was here (CMD-5).
-        env.revisions.raise(chatId);
-        const isWaiting = ownership.holding(chatId)?.left.some(({ attempt }) => attempt !== null);
-        if (isWaiting || (await env.store.queuedTurns(chatId)).length > 0) await sessions.open(chatId);
-      });
-      return joinCluster({ ...needs, leases, bus, ownership, recording, onLeft: counts.close });
+    join(needs) {
+      recording.of(needs.sessions);
+      return joinCluster({ ...needs, leases, bus, ownership, recording });
     },
+    close: () => opened.close(),
   };
 }

@@ -2,21 +2,27 @@ import { ChatError, type ErrorBody } from '../../protocol/index.js';
 import type { Log } from '../log.js';
 import type { Bus } from '../ports/bus.js';
 import { Deferred } from '../session/deferred.js';
-import { unanswered } from './not-here.js';
+import { unanswered, unheard } from './not-here.js';
 
 /** A message between nodes. What is raw is no JSON as a whole: it begins with another character. */
 type Frame =
   | readonly ['ask', id: number, kind: string, body: unknown]
   | readonly ['answer', id: number, result: unknown]
   | readonly ['refuse', id: number, error: ErrorBody]
-  | readonly ['tell', kind: string, body: unknown];
+  | readonly ['tell', kind: string, body: unknown]
+  /** Something of the other's was lost on its way. */
+  | readonly ['missed']
+  /** What the other was asked and has not answered: was it heard? */
+  | readonly ['heard', ids: readonly number[]]
+  /** These were not, and never will be. */
+  | readonly ['unheard', ids: readonly number[]];
 
 const RAW = '!';
 
 /**
  * Questions and words between nodes, over a bus that keeps the order of each pair. Handlers begin in the order in which the
- * other node sent. A question whose answer cannot come any more (the other has died, or something was lost between the two)
- * fails as `storage_unavailable`; it may have been carried out.
+ * other node sent. A question whose answer cannot come any more (the other has died, or something that it said was lost) fails
+ * as `storage_unavailable`; it may have been carried out. One that the other has never heard fails so too, and was not.
  */
 export class Calls {
   readonly #asked = new Map<number, { readonly to: string; readonly answer: Deferred<unknown> }>();
@@ -24,6 +30,8 @@ export class Calls {
   readonly #hearers = new Map<string, (from: string, body: never) => void>();
   #onRaw: (from: string, text: string) => void = () => undefined;
   #ids = 0;
+  /** What this node is about to answer, by who asks. */
+  readonly #serving = new Map<string, Set<number>>();
   readonly #dead = new Set<string>();
 
   constructor(
@@ -38,7 +46,10 @@ export class Calls {
         log.error({ err: error, from }, 'a message of another node failed');
       }
     });
-    bus.onGap((from) => this.fail(from));
+    bus.onGap((from) => {
+      this.fail(from);
+      this.#send(from, ['missed']);
+    });
   }
 
   /** @throws {ChatError} what the other throws; `storage_unavailable` where no answer comes */
@@ -57,7 +68,7 @@ export class Calls {
 
   /** What needs no parsing on the way: one line of text after another, say. */
   raw(to: string, text: string): void {
-    this.bus.send(to, RAW + text);
+    if (!this.#dead.has(to)) this.bus.send(to, RAW + text);
   }
 
   /** Answers questions of a kind. */
@@ -84,16 +95,21 @@ export class Calls {
   }
 
   /**
-   * The node was declared dead, which is final. It may have been paused, and not know it yet: what it says from now on is not
-   * heard, because nobody would ever end what it begins.
+   * The node has left, or was declared dead, which is final. It may have been paused, and not know it yet: what it says from
+   * now on is not heard, because nobody would ever end what it begins.
    */
   bury(nodeId: string): void {
     this.#dead.add(nodeId);
     this.fail(nodeId);
+    this.bus.forget(nodeId);
+  }
+
+  isBuried(nodeId: string): boolean {
+    return this.#dead.has(nodeId);
   }
 
   #send(to: string, frame: Frame): void {
-    this.bus.send(to, JSON.stringify(frame));
+    if (!this.#dead.has(to)) this.bus.send(to, JSON.stringify(frame));
   }
 
   #take(from: string, message: string): void {
@@ -109,7 +125,22 @@ export class Calls {
         return this.#answered(frame[1])?.resolve(frame[2]);
       case 'refuse':
         return this.#answered(frame[1])?.reject(ChatError.from(frame[2]));
+      case 'missed':
+        return this.#wasHeard(from);
+      case 'heard': {
+        // All that it asked before has come, or never will; all that was answered was answered before this.
+        const serving = this.#serving.get(from);
+        return this.#send(from, ['unheard', frame[1].filter((id) => !serving?.has(id))]);
+      }
+      case 'unheard':
+        for (const id of frame[1]) this.#answered(id)?.reject(unheard());
     }
+  }
+
+  /** Which of its questions are among what was lost, only the other can tell. */
+  #wasHeard(nodeId: string): void {
+    const open = [...this.#asked].filter(([, { to }]) => to === nodeId).map(([id]) => id);
+    if (open.length > 0) this.#send(nodeId, ['heard', open]);
   }
 
   /** Who waits for the answer, once. */
@@ -120,6 +151,8 @@ export class Calls {
   }
 
   async #serve(from: string, [, id, kind, body]: Extract<Frame, readonly ['ask', ...unknown[]]>): Promise<void> {
+    const serving = this.#serving.get(from) ?? new Set();
+    this.#serving.set(from, serving.add(id));
     try {
       const servant = this.#servants.get(kind);
       // A node of a later version may ask what this one does not know.
@@ -128,6 +161,9 @@ export class Calls {
     } catch (error) {
       if (!(error instanceof ChatError)) this.log.error({ err: error, kind }, 'a question of another node failed');
       this.#send(from, ['refuse', id, (error instanceof ChatError ? error : new ChatError('internal')).body()]);
+    } finally {
+      serving.delete(id);
+      if (serving.size === 0) this.#serving.delete(from);
     }
   }
 }

@@ -50,12 +50,18 @@ export class Guests {
     const node = this.#nodes.get(from) ?? new GuestNode(from, this.calls);
     this.#nodes.set(from, node);
     const guest = node.guest(followId, args.chatId, identity);
-    const { result, unsubscribe } = await this.desk.subscribe(identity, args, guest);
+    const { result, unsubscribe } = await this.desk.subscribe(identity, args, guest).catch((error: unknown) => {
+      node.refused(followId, guest);
+      throw error;
+    });
     if (!node.keep(followId, guest, unsubscribe)) throw new ChatError('storage_unavailable');
     await this.whenSafe();
     return result;
   }
 }
+
+/** What is to be done when one ends whose following has not begun. */
+const NOT_YET = (): void => undefined;
 
 /** Another node, as the followers that it has here. */
 class GuestNode {
@@ -74,7 +80,7 @@ class GuestNode {
     const known = this.#guests.get(followId)?.guest;
     if (known) return known;
     const guest = new Guest(followId, chatId, identity, this);
-    this.#guests.set(followId, { guest, unsubscribe: () => undefined });
+    this.#guests.set(followId, { guest, unsubscribe: NOT_YET });
     return guest;
   }
 
@@ -84,6 +90,12 @@ class GuestNode {
     if (isWanted) this.#guests.set(followId, { guest, unsubscribe });
     else unsubscribe();
     return isWanted;
+  }
+
+  /** One that follows from an earlier asking goes on. */
+  refused(followId: string, guest: Guest): void {
+    const kept = this.#guests.get(followId);
+    if (kept?.guest === guest && kept.unsubscribe === NOT_YET) this.#guests.delete(followId);
   }
 
   unfollow(followId: string): void {

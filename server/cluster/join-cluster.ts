@@ -33,8 +33,6 @@ export interface ClusterNeeds {
   readonly recording: Recording;
   /** Called once when the other nodes have given this one up for dead: it has to end, and may start anew. */
   readonly onLost: () => void;
-  /** Called when it has left. */
-  readonly onLeft: () => void;
 }
 
 /** This node among the others. */
@@ -48,7 +46,7 @@ export interface Cluster {
   takeUpAll(): Promise<void>;
   /** From now on no chat is taken, and each is given to the others as soon as nothing runs in it. */
   beginLeaving(): void;
-  /** Gives up everything, and leaves. What turns are left with it others take up. */
+  /** Gives up everything, and leaves: nobody is told anything from here any more. What turns are left with it others take up. */
   leave(): Promise<void>;
 }
 
@@ -79,11 +77,6 @@ export async function joinCluster(needs: ClusterNeeds): Promise<Cluster> {
   const { nodeId } = leases;
   const followings = new Followings({ nodeId, calls, routes, local: needs.desk, whenSafe, clock, ids });
   const guests = new Guests(calls, needs.desk, whenSafe);
-  const takeOver = (chatIds: readonly string[]): Promise<void> => takeAll(chatIds, { ownership, clock, log });
-  calls.hear<{ chatIds: string[] }>('take', (_from, { chatIds }) => void takeOver(chatIds));
-  ownership.onLost((chatId) => sessions.abandon(chatId));
-  ownership.neededWhere((chatId) => sessions.get(chatId) !== undefined);
-
   calls.serve('revoked', () => needs.revocations.reload());
   // What was revoked while nobody could say so.
   const learn = (): void => {
@@ -91,38 +84,71 @@ export async function joinCluster(needs: ClusterNeeds): Promise<Cluster> {
   };
 
   const peers = await Peers.join(leases, calls, clock);
+  ownership.use({
+    store,
+    isNeeded: (chatId) => sessions.isNeeded(chatId),
+    async taken(chatId) {
+      // What stood in it may have been changed elsewhere since it was here (CMD-5).
+      env.revisions.raise(chatId);
+      const isLeft = ownership.holding(chatId)?.left.some(({ attempt }) => attempt !== null);
+      if (isLeft || (await store.queuedTurns(chatId)).length > 0) await sessions.open(chatId);
+    },
+    takenFrom(other, chatId) {
+      if (peers.nodeIds.includes(other)) calls.tell(other, 'taken', { chatId });
+    },
+    lost: (chatId) => sessions.abandon(chatId),
+  });
+  const compare = (chatIds?: string[]): void => void ownership.compare(store, chatIds).catch(() => undefined);
+  calls.hear<{ chatId: string }>('taken', (_from, { chatId }) => {
+    // A Redis that has lost a lease cannot say so. Where the chat was given up this finds nothing.
+    if (ownership.holding(chatId)) compare([chatId]);
+  });
+  const takeOver = (chatIds: readonly string[]): Promise<void> => takeAll(chatIds, { ownership, clock, log });
+  calls.hear<{ chatIds: string[] }>('take', (_from, { chatIds }) => void takeOver(chatIds));
+
   const desk = createRoutedDesk({
     ...{ local: needs.desk, calls, peers, routes, ownership, followings, sessions, leases, store, ids, safely },
   });
   const agentDesk = await createRoutedAgentDesk({
-    ...{ local: needs.agentDesk, agents, calls, bus, peers, routes, ownership, leases, store, ids, log, safely },
+    ...{ local: needs.agentDesk, agents, calls, peers, routes, ownership, leases, store, ids, log, safely },
     ledger: env.ledger,
   });
 
   peers.onGone((gone) => {
     guests.gone(gone);
     followings.lost(gone);
+    desk.typistsGone(gone);
   });
-  bus.onGap((from) => {
-    guests.gone(from, 'moved');
-    followings.lost(from);
+  /** What either has said to the other may not have been heard. */
+  const anew = (nodeId: string): void => {
+    guests.gone(nodeId, 'moved');
+    followings.lost(nodeId);
+    desk.typistsGone(nodeId);
     learn();
-  });
+    compare();
+    agentDesk.relearn(nodeId);
+  };
+  bus.onGap(anew);
+  peers.onMet(anew);
   leases.onDeath((dead, chatIds) => {
     log.warn({ node: dead, chats: chatIds.length }, 'a node has died');
-    calls.bury(dead);
-    peers.gone(dead);
+    peers.ended(dead);
     void takeOver(chatIds);
   });
   leases.onTaken((chatIds) => {
     for (const chatId of chatIds) ownership.lose(chatId);
   });
-  leases.onStanding((standing) => {
-    log.warn({ standing }, 'the standing of this node among the others has changed');
-    if (standing !== 'lost') return;
+  const giveUp = (): void => {
+    ownership.takeNoMore();
     for (const chatId of [...ownership.chats()]) ownership.lose(chatId);
     needs.onLost();
+  };
+  leases.onStanding((standing) => {
+    log.warn({ standing }, 'the standing of this node among the others has changed');
+    if (standing === 'lost') giveUp();
   });
+  // While it joined.
+  if (leases.standing === 'lost') giveUp();
   const watch = watchHeld({ ...needs, clock });
 
   /** Others take them: at once where something in them waits to be run, else when somebody asks for them. */
@@ -161,6 +187,7 @@ export async function joinCluster(needs: ClusterNeeds): Promise<Cluster> {
       void giveAway();
     },
     async leave() {
+      ownership.takeNoMore();
       watch.stop();
       peers.close();
       hasLeft = true;
@@ -169,9 +196,6 @@ export async function joinCluster(needs: ClusterNeeds): Promise<Cluster> {
         .close()
         .catch((error: unknown) => log.warn({ err: error }, 'this node could not say that it leaves'));
       peers.tell('left', {});
-      await bus.close();
-      recording.close();
-      needs.onLeft();
     },
   };
 }
@@ -206,11 +230,11 @@ function watchHeld({
   clock,
 }: Pick<ClusterNeeds, 'env' | 'leases' | 'ownership'> & { readonly clock: Clock }): { stop(): void } {
   let timer: Timer;
-  const look = async (): Promise<void> => {
+  const look = (): void => {
+    timer = clock.after(LOOK_MS, look);
     ownership.sweep();
-    if (leases.standing !== 'held') await ownership.compare(env.store).catch(() => undefined);
-    timer = clock.after(LOOK_MS, () => void look());
+    if (leases.standing !== 'held') void ownership.compare(env.store).catch(() => undefined);
   };
-  timer = clock.after(LOOK_MS, () => void look());
+  timer = clock.after(LOOK_MS, look);
   return { stop: () => timer.cancel() };
 }

@@ -17,6 +17,20 @@ export interface OwnershipNeeds {
   readonly log: Log;
 }
 
+/** What is done with chats that are owned. */
+export interface OwnershipUse {
+  /** It asks this which chats it may write. */
+  readonly store: Pick<Store, 'takeChat' | 'holderOf'>;
+  /** Whether a chat is in use here, beyond the command that asked for it. */
+  isNeeded(chatId: string): boolean;
+  /** A chat is owned, and nobody is served yet: what was left in it is taken up. */
+  taken(chatId: string): Promise<void>;
+  /** A chat is owned that another node had, as far as the store knows: it may not know that it has lost it. */
+  takenFrom(nodeId: string, chatId: string): void;
+  /** A chat is another's now. */
+  lost(chatId: string): void;
+}
+
 /** How long a chat is kept after a command, where no session of it is in memory: the next one finds it. */
 const UNUSED_MS = 5_000;
 
@@ -27,13 +41,10 @@ const UNUSED_MS = 5_000;
 export class Ownership implements Holdings {
   readonly #held = new Map<string, Holding>();
   readonly #taking = new KeyedMutex();
-  #onTaken: (chatId: string) => Promise<void> = () => Promise.resolve();
-  #onLost: (chatId: string) => void = () => undefined;
-  #isNeeded: (chatId: string) => boolean = () => false;
   /** When each was asked for last, by the monotonic clock. */
   readonly #askedAt = new Map<string, number>();
   #mayTake = true;
-  #store: Pick<Store, 'takeChat'> | null = null;
+  #use!: OwnershipUse;
   /** What the journal of an earlier life on this disk holds, by chat. */
   readonly #onDisk = new Map<string, RecordEntry[]>();
 
@@ -43,24 +54,9 @@ export class Ownership implements Holdings {
     return this.needs.leases.nodeId;
   }
 
-  /** The store that takes chats; it asks this which chats it may write. */
-  use(store: Pick<Store, 'takeChat'>): void {
-    this.#store = store;
-  }
-
-  /** Called when a chat is owned, before anybody is served: what was left in it is taken up. */
-  onTaken(listener: (chatId: string) => Promise<void>): void {
-    this.#onTaken = listener;
-  }
-
-  /** Tells whether a chat is in use here, beyond the command that asked for it. */
-  neededWhere(isNeeded: (chatId: string) => boolean): void {
-    this.#isNeeded = isNeeded;
-  }
-
-  /** Called when a chat is another's now. */
-  onLost(listener: (chatId: string) => void): void {
-    this.#onLost = listener;
+  /** Before anything is asked of it: the parts know each other. */
+  use(use: OwnershipUse): void {
+    this.#use = use;
   }
 
   of(chatId: string): number | null {
@@ -98,8 +94,8 @@ export class Ownership implements Holdings {
   }
 
   /** Loses what others have taken, as the store says. */
-  async compare(store: Pick<Store, 'fencesOf'>): Promise<void> {
-    for (const [chatId, fence] of await store.fencesOf([...this.#held.keys()]))
+  async compare(store: Pick<Store, 'fencesOf'>, chatIds = [...this.#held.keys()]): Promise<void> {
+    for (const [chatId, fence] of await store.fencesOf(chatIds))
       if (fence > (this.of(chatId) ?? Infinity)) this.lose(chatId);
   }
 
@@ -125,6 +121,13 @@ export class Ownership implements Holdings {
     return holding;
   }
 
+  giveUp(chatId: string): void {
+    const holding = this.#held.get(chatId);
+    if (!holding) return;
+    this.#drop(chatId, holding);
+    void this.needs.leases.release(chatId).catch((error: unknown) => this.#notReleased(chatId, error));
+  }
+
   letGo(chatId: string, isWhole: boolean): Promise<void> {
     return this.#release(chatId, isWhole);
   }
@@ -133,14 +136,14 @@ export class Ownership implements Holdings {
   sweep(): void {
     const before = this.needs.clock.monotonic() - UNUSED_MS;
     for (const [chatId, askedAt] of this.#askedAt)
-      if (askedAt < before && !this.#isNeeded(chatId)) void this.#release(chatId, true);
+      if (askedAt < before && !this.#use.isNeeded(chatId)) void this.#release(chatId, true);
   }
 
   /** Gives the chat up: nothing of it is left to be ended. */
   async #release(chatId: string, isWhole: boolean): Promise<void> {
     await this.#taking.run(chatId, async () => {
       const holding = this.#held.get(chatId);
-      if (!holding || this.#isNeeded(chatId)) return;
+      if (!holding || this.#use.isNeeded(chatId)) return;
       this.#drop(chatId, holding);
       const { leases, records } = this.needs;
       // Where it cannot be sealed, whoever takes it begins another epoch.
@@ -161,7 +164,7 @@ export class Ownership implements Holdings {
     if (!holding) return;
     this.#drop(chatId, holding);
     this.needs.log.warn({ chatId, fence: holding.fence }, 'a chat was taken over by another node');
-    this.#onLost(chatId);
+    this.#use.lost(chatId);
   }
 
   async #take(chatId: string): Promise<string> {
@@ -172,21 +175,24 @@ export class Ownership implements Holdings {
       if (owner === null || owner === this.nodeId) throw new ChatError('draining', undefined, { retryAfterMs: 200 });
       return owner;
     }
+    const { store } = this.#use;
     const { owner } = await leases.acquire(chatId, this.#onDisk.has(chatId));
     if (owner !== this.nodeId) return owner;
     try {
-      if (!this.#store) throw new ChatError('storage_unavailable');
-      const fence = await this.#store.takeChat(chatId, this.nodeId, isoNow(clock));
+      const holder = await store.holderOf(chatId);
+      const fence = await store.takeChat(chatId, this.nodeId, isoNow(clock));
       const { record, left, isSealed } = await records.open(chatId, fence);
       this.#held.set(chatId, {
         fence,
         record,
-        left: this.#withDisk(chatId, left),
+        left: withJournaled(left, this.#onDisk.get(chatId) ?? []),
         wasWhole: isSealed,
         isRecorded: true,
       });
       this.owns(chatId);
-      await this.#onTaken(chatId);
+      if (holder !== null && holder !== this.nodeId) this.#use.takenFrom(holder, chatId);
+      await this.#use.taken(chatId);
+      this.#onDisk.delete(chatId);
       return owner;
     } catch (error) {
       const holding = this.#held.get(chatId);
@@ -196,14 +202,20 @@ export class Ownership implements Holdings {
     }
   }
 
-  #withDisk(chatId: string, left: readonly RecordEntry[]): readonly RecordEntry[] {
-    const recorded = new Set(left.map(({ attempt }) => attempt));
-    const onDisk = this.#onDisk.get(chatId) ?? [];
-    this.#onDisk.delete(chatId);
-    return [...left, ...onDisk.filter(({ attempt }) => !recorded.has(attempt))];
-  }
-
   #notReleased(chatId: string, error: unknown): void {
     this.needs.log.warn({ chatId, err: error }, 'a chat could not be released');
   }
+}
+
+/**
+ * What is left of a chat, with what the journal of an earlier life of this node holds of it: of each attempt what goes further.
+ * The record does where the disk refused writes, else the journal, which goes on while nothing can be recorded.
+ */
+function withJournaled(left: readonly RecordEntry[], journaled: readonly RecordEntry[]): readonly RecordEntry[] {
+  const told = new Set(journaled.map(({ json }) => json));
+  const isFurther = ({ kind, json }: RecordEntry): boolean => kind === 'event' && !told.has(`["event",${json}]`);
+  const further = new Set(left.filter(isFurther).map(({ attempt }) => attempt));
+  const better = journaled.filter(({ attempt }) => !further.has(attempt));
+  const attempts = new Set(better.map(({ attempt }) => attempt));
+  return [...left.filter(({ attempt }) => !attempts.has(attempt)), ...better];
 }

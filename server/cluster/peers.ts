@@ -7,7 +7,8 @@ const PATIENCE_MS = 2_000;
 
 /**
  * How often it is looked who is there. Who is missed so many times running is gone, although nobody has told of its death: a
- * Redis that lost its data knows of no dead, and the living are there again within three seconds.
+ * Redis that lost its data knows of no dead, and the living are there again within three seconds. Who is there and not known
+ * has said so in vain, or had been given up.
  */
 const LOOK_MS = 3_000;
 const MISSED = 4;
@@ -18,6 +19,7 @@ export class Peers {
   readonly #nodeIds = new Map<string, number>();
   #nextLook: Timer | null = null;
   readonly #onGone = new Set<(nodeId: string) => void>();
+  readonly #onMet = new Set<(nodeId: string) => void>();
 
   private constructor(
     private readonly leases: Pick<Leases, 'nodeId' | 'nodes'>,
@@ -25,7 +27,8 @@ export class Peers {
     private readonly clock: Clock,
   ) {
     calls.hear('joined', (from) => void this.#nodeIds.set(from, 0));
-    calls.hear('left', (from) => this.gone(from));
+    calls.hear('left', (from) => this.ended(from));
+    calls.hear('met', (from) => this.#meet(from));
   }
 
   /** Finds those that are there, and makes this node known to them: from then on each is told of what comes after. */
@@ -60,11 +63,15 @@ export class Peers {
     this.#onGone.add(listener);
   }
 
-  /** It has died or left. */
-  gone(nodeId: string): void {
-    if (!this.#nodeIds.delete(nodeId)) return;
-    this.calls.fail(nodeId);
-    for (const listener of this.#onGone) listener(nodeId);
+  /** It and this node know of each other again: what each had said to the other before may not have been heard, or is forgotten. */
+  onMet(listener: (nodeId: string) => void): void {
+    this.#onMet.add(listener);
+  }
+
+  /** It has died or left: that is final. */
+  ended(nodeId: string): void {
+    this.calls.bury(nodeId);
+    this.#gone(nodeId);
   }
 
   close(): void {
@@ -78,11 +85,27 @@ export class Peers {
     });
   }
 
+  #gone(nodeId: string): void {
+    if (!this.#nodeIds.delete(nodeId)) return;
+    this.calls.fail(nodeId);
+    for (const listener of this.#onGone) listener(nodeId);
+  }
+
+  #meet(nodeId: string): void {
+    this.#nodeIds.set(nodeId, 0);
+    for (const listener of this.#onMet) listener(nodeId);
+  }
+
   async #look(): Promise<void> {
     const living = new Set((await this.leases.nodes()).map(({ nodeId }) => nodeId));
+    for (const nodeId of living) {
+      if (nodeId === this.leases.nodeId || this.#nodeIds.has(nodeId) || this.calls.isBuried(nodeId)) continue;
+      this.calls.tell(nodeId, 'met', {});
+      this.#meet(nodeId);
+    }
     for (const [nodeId, missed] of [...this.#nodeIds]) {
       if (living.has(nodeId)) this.#nodeIds.set(nodeId, 0);
-      else if (missed + 1 >= MISSED) this.gone(nodeId);
+      else if (missed + 1 >= MISSED) this.#gone(nodeId);
       else this.#nodeIds.set(nodeId, missed + 1);
     }
   }

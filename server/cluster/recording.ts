@@ -24,7 +24,7 @@ export class Recording {
   /** While it is tried to record again what could not be: what is added meanwhile stands behind that. */
   #isTrying = false;
   #isClosed = false;
-  #sessions: Pick<Sessions, 'get'> | null = null;
+  #sessions: Pick<Sessions, 'get' | 'orTakingUp'> | null = null;
 
   constructor(private readonly needs: RecordingNeeds) {}
 
@@ -49,9 +49,9 @@ export class Recording {
     }
   };
 
+  /** Tries nothing any more. */
   close(): void {
     this.#isClosed = true;
-    this.needs.records.close();
   }
 
   #down(error: unknown): void {
@@ -88,8 +88,11 @@ export class Recording {
   async #again(chatIds: readonly string[]): Promise<void> {
     const { ownership, records } = this.needs;
     for (const chatId of chatIds) {
-      const session = this.#sessions?.get(chatId);
-      ownership.holding(chatId)?.record.restart();
+      const holding = ownership.holding(chatId);
+      holding?.record.restart();
+      // What is being taken up is still as its owner before has left it, where it is not in memory already.
+      for (const entry of holding?.left ?? []) holding?.record.add(entry);
+      const session = this.#sessions?.orTakingUp(chatId);
       if (session) recordAnew(session);
     }
     const { lost } = await records.commit();

@@ -1,7 +1,6 @@
 import type { AgentArgs, AgentResult, GoawayCode, TurnAbort } from '../../protocol/index.js';
 import type { IdSource } from '../id-source.js';
 import type { Log } from '../log.js';
-import type { Bus } from '../ports/bus.js';
 import type { Leases } from '../ports/leases.js';
 import type { Store } from '../ports/store.js';
 import type { AgentConnection, AttachedAgent } from '../session/attached-agent.js';
@@ -19,13 +18,17 @@ import {
 } from './visitors.js';
 
 export interface RoutedAgentDeskNeeds extends VisitorsNeeds {
-  readonly bus: Pick<Bus, 'onGap'>;
   readonly routes: Routes;
   readonly leases: Pick<Leases, 'ownerOf'>;
   readonly store: Pick<Store, 'chatOfRequest'>;
   readonly ledger: TurnLedger;
   readonly ids: IdSource;
   readonly log: Log;
+}
+
+export interface RoutedAgentDesk extends AgentDesk {
+  /** What the other node has said of agents, its own and those of this one, may not have been heard. Never throws. */
+  relearn(nodeId: string): void;
 }
 
 /** Turns of a connection whose nodes are remembered. */
@@ -50,8 +53,8 @@ type Elsewhere = readonly { readonly nodeId: string; readonly answer: AgentResul
  * The agents' desk of a node among several. An agent is attached to one node, its home, and known to all: each of them gives it
  * frames of the chats that it owns, and takes its commands for them by way of its home, in their order.
  */
-export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promise<AgentDesk> {
-  const { local, agents, calls, bus, peers, routes, ownership, leases, store, ledger, ids, log, safely } = needs;
+export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promise<RoutedAgentDesk> {
+  const { local, agents, calls, peers, routes, ownership, leases, store, ledger, ids, log, safely } = needs;
   const homes = new Map<AgentConnection, Home>();
   const homesById = new Map<string, Home>();
   const visitors = createVisitors(needs);
@@ -100,11 +103,6 @@ export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promis
   // Who is there already: whoever attaches from now on knows of this node.
   for (const { nodeId, answer } of await peers.ask<Attached[]>('agents', {})) await visitors.meet(nodeId, answer);
 
-  bus.onGap((from) => {
-    relearn(from).catch((error: unknown) => log.warn({ err: error, from }, 'agents of a node are not known'));
-  });
-
-  /** What the other node has said of agents, its own and those of this one, may not have been heard. */
   async function relearn(nodeId: string): Promise<void> {
     await visitors.meet(nodeId, await calls.ask<Attached[]>(nodeId, 'agents', {}));
     for (const home of [...homes.values()]) if (home.offer) assure(home, await announce(home, home.offer));
@@ -136,6 +134,8 @@ export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promis
   /** All nodes know of the agent. From then on this one decides who is given one of its places (AGT-5). Gives what it holds there. */
   async function announce(home: Home, offer: AgentArgs<'agent:attach'>): Promise<Elsewhere> {
     const { connection, connectionId, turns } = home;
+    // It has gone meanwhile, and all nodes were told so.
+    if (homesById.get(connectionId) !== home) return [];
     const agent = agentAt(connection);
     if (agent) agents.recount(agent);
     home.offer = offer;
@@ -195,6 +195,10 @@ export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promis
     });
 
   return {
+    relearn(nodeId) {
+      relearn(nodeId).catch((err: unknown) => log.warn({ err, from: nodeId }, 'agents of a node are not known'));
+    },
+
     run<N extends AgentDeskCommand>(name: N, connection: AgentConnection, args: AgentArgs<N>): Promise<AgentResult<N>> {
       const home = homeOf(connection);
       const named = args as { readonly requestId?: string; readonly chatId: string; readonly createChat?: object };

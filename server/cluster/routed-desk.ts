@@ -28,6 +28,11 @@ export interface RoutedDeskNeeds {
   readonly safely: <T>(work: Promise<T>) => Promise<T>;
 }
 
+export interface RoutedDesk extends ChatDesk {
+  /** What is known of who types at the other node may be wrong: who still does says so again. */
+  typistsGone(nodeId: string): void;
+}
+
 interface AskedCommand {
   readonly name: DeskCommand;
   readonly chatId: string;
@@ -50,7 +55,7 @@ type Inside = Pick<Named, 'messageId' | 'stackId'>;
  * The desk of a node among several: a command arrives anywhere, is run by the owner of its chat, and is confirmed by it. What
  * is confirmed is safe: another node would go on from there.
  */
-export function createRoutedDesk(needs: RoutedDeskNeeds): ChatDesk {
+export function createRoutedDesk(needs: RoutedDeskNeeds): RoutedDesk {
   const { local, calls, peers, routes, ownership, followings, sessions, leases, store, ids, safely } = needs;
 
   // For others ----------------------------------------------------------------------------------------------------------
@@ -74,13 +79,6 @@ export function createRoutedDesk(needs: RoutedDeskNeeds): ChatDesk {
     const object = typists.get(name);
     if (object) local.gone(object);
     typists.delete(name);
-  });
-  peers.onGone((gone) => {
-    for (const [name, object] of typists) {
-      if (!name.startsWith(`${gone} `)) continue;
-      local.gone(object);
-      typists.delete(name);
-    }
   });
   calls.serve<Inside>('locate', (_from, inside) => Promise.resolve(chatInMemory(inside)));
 
@@ -135,6 +133,14 @@ export function createRoutedDesk(needs: RoutedDeskNeeds): ChatDesk {
     commands[name].right === 'read' || (name === 'turn:start' && (args as Args<'turn:start'>).requestId !== undefined);
 
   return {
+    typistsGone(nodeId) {
+      for (const [name, object] of typists) {
+        if (!name.startsWith(`${nodeId} `)) continue;
+        local.gone(object);
+        typists.delete(name);
+      }
+    },
+
     async run<N extends DeskCommand>(name: N, identity: Identity, given: Args<N>, sent: unknown): Promise<Result<N>> {
       const named: Named = name === 'chat:list' || name === 'admin:revoke' ? {} : (given as Named);
       const args = name === 'chat:create' && named.chatId === undefined ? { ...given, chatId: ids.id() } : given;

@@ -2,7 +2,7 @@ import { ChatError } from '../../protocol/index.js';
 import { pause, type Clock } from '../clock.js';
 import type { Leases } from '../ports/leases.js';
 import type { Store } from '../ports/store.js';
-import { isAway, isNotHere } from './not-here.js';
+import { isAway, isUndone } from './not-here.js';
 import type { Ownership } from './ownership.js';
 
 /** How long a moving chat is looked for, and how often. */
@@ -43,7 +43,7 @@ export class Routes {
         return await (owner === this.needs.ownership.nodeId ? errand.here() : errand.at(owner));
       } catch (error) {
         const isPassing = isFound ? isAway(error) : isUnavailable(error);
-        const mayRepeat = isNotHere(error) || (errand.repeatable && isPassing);
+        const mayRepeat = isUndone(error) || (errand.repeatable && isPassing);
         if (!mayRepeat || clock.monotonic() >= deadline) throw error;
         await pause(clock, RETRY_MS);
       }

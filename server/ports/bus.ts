@@ -18,6 +18,8 @@ export interface Bus {
   onMessage(listener: (from: string, message: string) => void): void;
   /** Something from this node was lost, or may have been: what depends on it has to be asked for anew. Every listener is told. */
   onGap(listener: (from: string) => void): void;
+  /** The node is no more: what waits for it is dropped, and nothing of it is remembered. */
+  forget(nodeId: string): void;
   /** Whether messages go out and come in at present. */
   readonly isUp: boolean;
   /** Sends what waits, as far as that is possible at once, and ends. */

@@ -12,11 +12,14 @@ export interface Fences {
   lose(chatId: string): void;
 }
 
+/** The reason of {@link FencedOut} in its details. */
+export const MOVED = 'moved';
+
 /** A write came from a node that does not hold the chat (any more). It has changed nothing; whoever asks the holder may succeed. */
 export class FencedOut extends ChatError {
   constructor(readonly chatId: string) {
     super('storage_unavailable', 'Another node has taken over this chat.', {
-      details: { reason: 'moved' },
+      details: { reason: MOVED },
       retryAfterMs: 100,
     });
   }

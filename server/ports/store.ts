@@ -93,8 +93,8 @@ export interface Store {
    * Stores these writes in one transaction, all or none. Writing one again changes nothing, and undoes nothing that came
    * after it. The end of a turn whose chat is not there any more is a success that stores nothing.
    * @throws {ChatError} with details {requestId} where it can be told: `conflict` where a request id, a new chat's id, the
-   *   id of a message or step (`messageId` or `stepId` names it), or a sequence is taken by another; `not_found` for a begin in a chat that is not there;
-   *   `storage_unavailable`
+   *   id of a message or step (`messageId` or `stepId` names it), or a sequence is taken by another; `not_found` for a begin
+   *   in a chat that is not there; `storage_unavailable`
    */
   write(batch: readonly TurnWrite[]): Promise<void>;
 
@@ -107,6 +107,8 @@ export interface Store {
    * @returns the fence of this holding: 1 for the first ever, one more at each taking
    */
   takeChat(chatId: string, nodeId: string, at: string): Promise<number>;
+  /** The node that took the chat last, whether it still holds it or not; null where nobody ever did. */
+  holderOf(chatId: string): Promise<string | null>;
   /** The newest fence of each of these chats; those that nobody ever took are left out. */
   fencesOf(chatIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
 

@@ -66,7 +66,6 @@ export function abandonTurn(session: ChatSession, live: LiveTurn): void {
   if (live.isRunning) session.env.metrics.turnsActive.dec();
   if (state.phase === 'unsaved') session.env.gate.addUnsaved(-live.bytes);
   live.state = { phase: 'ended', end: { turn: live.turn, persisted: false } };
-  session.env.journal.forget(live.key);
 }
 
 /** Open messages are closed, open steps get their last status; a completed turn replaces what it was to replace. */

@@ -18,6 +18,8 @@ export interface Holdings extends Fences {
   holding(chatId: string): Holding | null;
   /** Null on a node of its own. @throws {ChatError} `storage_unavailable` where it is another node's, or nobody's */
   mustHold(chatId: string): Holding | null;
+  /** It could not be taken into memory: whoever asks next takes it anew. */
+  giveUp(chatId: string): void;
   /** Nobody here needs the chat any more. @param isWhole nothing is being done to it: all that is stored was told */
   letGo(chatId: string, isWhole: boolean): Promise<void>;
 }
@@ -28,5 +30,6 @@ export const ALONE: Holdings = {
   holding: () => null,
   mustHold: () => null,
   lose: () => undefined,
+  giveUp: () => undefined,
   letGo: () => Promise.resolve(),
 };

@@ -4,6 +4,11 @@ import { Mutex } from './mutex.js';
 export class KeyedMutex {
   readonly #mutexes = new Map<string, Mutex>();
 
+  /** Whether something runs under the key, or waits to. */
+  isHeld(key: string): boolean {
+    return this.#mutexes.has(key);
+  }
+
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const mutex = this.#mutexes.get(key) ?? new Mutex();
     this.#mutexes.set(key, mutex);

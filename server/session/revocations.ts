@@ -93,9 +93,10 @@ export class Revocations {
 
   #note(revocation: Revocation): void {
     const { tenantId, revokedAt } = revocation;
-    if ('userId' in revocation)
-      this.#users.set(userKey({ tenantId, userId: revocation.userId }), Date.parse(revokedAt));
-    else this.#tokens.add(tokenKey({ tenantId }, revocation.tokenId));
+    if (!('userId' in revocation)) return void this.#tokens.add(tokenKey({ tenantId }, revocation.tokenId));
+    const user = userKey({ tenantId, userId: revocation.userId });
+    // What is learned may have been read before a later one was stored.
+    this.#users.set(user, Math.max(Date.parse(revokedAt), this.#users.get(user) ?? -Infinity));
   }
 }
 

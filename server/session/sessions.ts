@@ -19,6 +19,7 @@ const LAST_WRITES_MS = 1000;
 export class Sessions {
   readonly #sessions = new Map<string, ChatSession>();
   readonly #opening = new KeyedMutex();
+  readonly #takingUp = new Map<string, ChatSession>();
   #sweeper: Timer | null = null;
 
   constructor(
@@ -32,6 +33,16 @@ export class Sessions {
   /** The session of a chat that is in memory. */
   get(chatId: string): ChatSession | undefined {
     return this.#sessions.get(chatId);
+  }
+
+  /** Whether the chat is in memory, or about to be: it is being read or made. */
+  isNeeded(chatId: string): boolean {
+    return this.#sessions.has(chatId) || this.#opening.isHeld(chatId);
+  }
+
+  /** Also of one that is being taken up, and that nobody may use yet. */
+  orTakingUp(chatId: string): ChatSession | undefined {
+    return this.get(chatId) ?? this.#takingUp.get(chatId);
   }
 
   /** The session that holds a turn in memory, live or just ended. */
@@ -124,11 +135,18 @@ export class Sessions {
     const chat = await this.env.store.getChat(chatId);
     if (!chat) return null;
     const session = this.#make(chat, await this.env.store.nextSequence(chatId));
-    if (holding) await takeUp(session, holding);
-    if (this.holdings.holding(chatId) !== holding) {
+    this.#takingUp.set(chatId, session);
+    try {
+      if (holding) await takeUp(session, holding);
       // It was lost, or given up, while it was read.
-      session.close();
-      throw new FencedOut(chatId);
+      if (this.holdings.holding(chatId) !== holding) throw new FencedOut(chatId);
+    } catch (error) {
+      // Whoever tries again takes it up from the beginning.
+      leave(session);
+      this.holdings.giveUp(chatId);
+      throw error;
+    } finally {
+      this.#takingUp.delete(chatId);
     }
     if (holding?.isRecorded === false) session.beginEpoch();
     this.keep(session);
@@ -192,4 +210,11 @@ export class Sessions {
     metrics.logBytes.set(logBytes);
     metrics.sessions.set(this.#sessions.size);
   }
+}
+
+/** Nothing of the session is stored or told from here any more. */
+function leave(session: ChatSession): void {
+  for (const live of session.turns.values()) abandonTurn(session, live);
+  session.hasMoved = true;
+  session.close();
 }

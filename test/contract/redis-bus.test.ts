@@ -8,6 +8,7 @@ import { asBytes, Proxy } from '../harness/proxy.js';
 import { describeWithRedisServer, RedisServer } from '../harness/redis-server.js';
 import { describeOnRedis, REDIS_URL } from '../harness/services.js';
 import { until } from '../harness/until.js';
+import { loseWhatIsSent, viaProxy } from './emptied-redis.js';
 import { busContract, ends, numbered, testBus, type OpenBus } from './bus.js';
 
 const at =
@@ -23,9 +24,6 @@ const at =
       blockMs: 200,
       ...options,
     });
-
-/** The same Redis over a network that can be cut. */
-const viaProxy = (proxy: Proxy): string => `redis://${new URL(proxy.url).host}`;
 
 describeOnRedis('on the machine’s Redis', () => {
   busContract('bus', () => {
@@ -136,16 +134,7 @@ describeWithRedisServer('the bus while Redis has its troubles', () => {
     const a = await testBus(at(redis.url, { countMs: 1000 }), 'a');
     a.bus.send('b', 'before');
     await ends(b.came, 'a', 'before');
-    proxy.freeze();
-    // Redis ends the read of b that is under way; only that of a still waits.
-    const reads = async (): Promise<number> =>
-      String(await redis.command('CLIENT', 'LIST')).split('flags=b').length - 1;
-    await until(async () => (await reads()) === 1, 'the end of a read');
-    a.bus.send('b', 'lost');
-    const inbox = async (): Promise<string> => String(await redis.command('XRANGE', 'turnstream:inbox:b', '-', '+'));
-    await until(async () => (await inbox()).includes('lost'), 'the message');
-    await redis.command('FLUSHALL');
-    proxy.thaw();
+    await loseWhatIsSent(redis, proxy, 'b', () => a.bus.send('b', 'lost'));
     await ends(b.came, 'a', null);
     a.bus.send('b', 'after');
     await ends(b.came, 'a', 'after');

@@ -92,6 +92,26 @@ describeWithRedisServer('LIF-4: nodes without Redis', { timeout: 120_000 }, () =
     await expectSameViews(b.url, ann, bob);
   });
 
+  test('LIF-2: a node that was cut off from Redis dies: its journal goes further than the record that Redis still has', async () => {
+    const redis = await RedisServer.start();
+    const network = await Proxy.to(redis.url, asBytes);
+    const nodes = new Nodes(redis.url);
+    const a = await nodes.process({ REDIS_URL: network.url.replace('http', 'redis') });
+    const { chatId, ann, requestId } = await streaming([a.url], wordsOf(200), 50);
+    network.isUp = false;
+    network.cut();
+    await readyBut(a.url, 'log');
+    const word = `w${answerIn(ann, requestId).split(' ').length + 10} `;
+    await shows(ann, requestId, word);
+    await a.kill();
+    const seen = answerIn(ann, requestId);
+    network.isUp = true;
+    await a.start();
+    expect(await endOf(ann, requestId)).toMatchObject({ status: 'interrupted', stopReason: 'crashed' });
+    expect(answerIn(ann, requestId).startsWith(seen)).toBe(true);
+    await expectConsistent(a.url, chatId);
+  });
+
   test('AGT-4: an agent that comes back at a node without Redis is not told what it holds elsewhere: that is lost, not held for ever', async () => {
     const redis = await RedisServer.start();
     const network = await Proxy.to(redis.url, asBytes);

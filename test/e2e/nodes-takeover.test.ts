@@ -50,6 +50,37 @@ describeOnRedis('LIF-4: a chat whose owner has died', { timeout: 120_000 }, () =
     await expectSameViews(b.url, seen, late);
   });
 
+  test('LIF-2, TRN-4: taking it up fails half-way, and the next try takes up all of it', async () => {
+    const nodes = new Nodes();
+    const b = await nodes.process({ COMMIT_RETRY_MS: '500' });
+    const a = await nodes.process();
+    const [ann, bob] = [clientOf(a.url), clientOf(b.url)];
+    const { chatId } = (await ann.call('chat:create', { assistantId: 'bot' })).chat;
+    const [near, seen] = [await opened(ann, chatId), await opened(bob, chatId)];
+    const agent = await new Agent(b.url, ['bot']).join();
+    const { requestId } = (await near.start('go')).turn;
+    const run = await agent.run(requestId);
+    await run.send('a word');
+    const next = (await near.start('and then')).turn;
+    await becomes(seen.view, ({ turns }) => turns.has(next.requestId) && answerIn(seen, requestId) === 'a word');
+
+    // The turn that runs can be ended, and its end not be stored; the input of the one that waits cannot be read.
+    const store = new PostgresBeside(nodes.env['DATABASE_URL'] as string);
+    const hidden = await store.hide('agent_message');
+    await a.kill();
+    await until(() => /could not be taken up yet/.test(b.output), 'a try that fails', TAKEOVER_MS);
+    await hidden.release();
+    expect(await becomesEnded(seen, requestId)).toMatchObject({ status: 'interrupted', stopReason: 'crashed' });
+    expect(answerIn(seen, requestId)).toBe('a word');
+    const again = await agent.run(next.requestId);
+    await again.send('another');
+    await again.close();
+    expect((await endOf(seen, next.requestId)).status).toBe('completed');
+    await expectConsistent(b.url, chatId);
+    const late = await opened(clientOf(b.url), chatId);
+    await expectSameViews(b.url, seen, late);
+  });
+
   test('LIF-3: who has left while the chat was being taken over is followed for by nobody', async () => {
     const nodes = new Nodes();
     const [a, b] = [await nodes.process(), await nodes.process()];

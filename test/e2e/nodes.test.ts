@@ -3,6 +3,7 @@ import { expectConsistent } from '../harness/consistent.js';
 import { Agent } from '../harness/agent.js';
 import { Nodes } from '../harness/nodes.js';
 import { Person } from '../harness/person.js';
+import { temporaryDirectory } from '../harness/server.js';
 import { describeOnRedis } from '../harness/services.js';
 import { until } from '../harness/until.js';
 
@@ -42,5 +43,20 @@ describeOnRedis('several nodes', () => {
     await run.close();
     await ann.ended(chatId, requestId);
     await expectConsistent(b.url, chatId, [ann]);
+  });
+
+  test('LIF-4: a node that cannot start leaves nothing behind: no name among the others, and no data directory that is in use', async () => {
+    const { nodes, a, b } = await twoNodes();
+    const dataDir = temporaryDirectory();
+    const PORT = new URL(a.url).port;
+    const names = async (): Promise<number> => Number(await nodes.redis('HLEN', 'infos'));
+    expect(await names()).toBe(2);
+    await expect(nodes.start({ dataDir, env: { PORT } })).rejects.toThrow(`port ${PORT}`);
+    expect(await names()).toBe(2);
+    const c = await nodes.start({ dataDir });
+    const [ann, bob] = [await new Person(c.url).open(), await new Person(b.url).open()];
+    const chatId = await ann.createChat();
+    await bob.follow(chatId);
+    await bob.ended(chatId, (await ann.start(chatId, 'a word')).turn.requestId);
   });
 });

@@ -41,4 +41,12 @@ export class PostgresBeside implements StoreBeside {
       CREATE TRIGGER refusal BEFORE UPDATE ON ${table} FOR EACH ROW EXECUTE FUNCTION refuse()`);
     return heldUntilReleased(() => change('DROP FUNCTION refuse CASCADE'));
   }
+
+  /** Whoever reads or writes the table fails, until it is released. */
+  async hide(table: string): Promise<Hold> {
+    const rename = (from: string, to: string) =>
+      connected(this.url, async (client) => void (await client.query(`ALTER TABLE ${from} RENAME TO ${to}`)));
+    await rename(table, 'hidden');
+    return heldUntilReleased(() => rename('hidden', table));
+  }
 }

@@ -10,6 +10,11 @@ export async function takeChat(database: Database, chatId: string, nodeId: strin
   return row?.fence as number;
 }
 
+export async function holderOf(database: Database, chatId: string): Promise<string | null> {
+  const lease = await database.read((client) => client.agentLease.findUnique({ where: { chatId } }));
+  return lease?.nodeId ?? null;
+}
+
 /** Ids that one statement asks for. */
 const READ_CHUNK = 250;
 

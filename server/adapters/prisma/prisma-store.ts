@@ -155,6 +155,9 @@ export class PrismaStore implements Store {
   takeChat(chatId: string, nodeId: string, at: string) {
     return leases.takeChat(this.#database, chatId, nodeId, at);
   }
+  holderOf(chatId: string) {
+    return leases.holderOf(this.#database, chatId);
+  }
   fencesOf(chatIds: readonly string[]) {
     return leases.fencesOf(this.#database, chatIds);
   }

@@ -90,6 +90,11 @@ class RedisBus implements Bus {
     this.#onGap.add(listener);
   }
 
+  forget(nodeId: string): void {
+    this.#outlets.delete(nodeId);
+    this.#inbox.forget(nodeId);
+  }
+
   get isUp(): boolean {
     return this.#connection.isUp && this.#inbox.isUp;
   }

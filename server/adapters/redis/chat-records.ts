@@ -4,6 +4,7 @@ import { FencedOut } from '../../ports/fence.js';
 import type { AttemptKey } from '../../ports/journal.js';
 import type { ChatRecord, ChatRecords, CommitOutcome, OpenedRecord, RecordEntry } from '../../ports/chat-records.js';
 import { DEFAULT_PREFIX, RedisConnection, type RedisOptions } from './connection.js';
+import { isForeign } from './foreign.js';
 
 export interface ChatRecordsOptions extends RedisOptions {
   /** Bounds of a chat's log, as those of the log in memory. */
@@ -37,13 +38,20 @@ class RedisChatRecords implements ChatRecords {
   async open(chatId: string, fence: number): Promise<OpenedRecord> {
     const key = `${this.options.prefix ?? DEFAULT_PREFIX}record:${chatId}`;
     const record = new StreamRecord(key, chatId, fence, this.options, this.#added);
-    const [written, entries] = await this.connection.ask((client) =>
-      Promise.all([
-        outcomeOf(client.sendCommand<string>(record.opening())),
-        client.sendCommand<[id: string, fields: string[]][]>(['XRANGE', key, '-', '+']),
-      ]),
-    );
+    const opened = () =>
+      this.connection.ask((client) =>
+        Promise.all([
+          outcomeOf(client.sendCommand<string>(record.opening())),
+          outcomeOf(client.sendCommand<[id: string, fields: string[]][]>(['XRANGE', key, '-', '+'])),
+        ]),
+      );
+    let [written, entries] = await opened();
+    if (isForeign(written)) {
+      await this.connection.ask((client) => client.del(key));
+      [written, entries] = await opened();
+    }
     if (written instanceof Error) throw isOutlived(written) ? new FencedOut(chatId) : unavailable(written);
+    if (entries instanceof Error) throw unavailable(entries);
     const left = entriesLeft(entries.flatMap(([, fields]) => fields));
     record.adopt(left);
     // The last entry is this opening.
@@ -76,6 +84,7 @@ class RedisChatRecords implements ChatRecords {
           }),
         ),
       )
+      .then((given) => this.#withoutForeign(records, given))
       .catch((error: unknown) => {
         for (const record of records) record.isWhole = false;
         throw error;
@@ -92,6 +101,14 @@ class RedisChatRecords implements ChatRecords {
     const chatsWhere = (is: (answer: unknown) => boolean): string[] =>
       records.filter((_, index) => is(answers[index])).map(({ chatId }) => chatId);
     return { lost: chatsWhere((answer) => answer instanceof Error), gone: chatsWhere((answer) => answer === null) };
+  }
+
+  /** Where something else stands under the name of a record, that goes, and the record is gone: null, as where nothing stands. */
+  async #withoutForeign<A>(records: readonly StreamRecord[], answers: readonly A[]): Promise<readonly (A | null)[]> {
+    const keys = records.filter((_, index) => isForeign(answers[index])).map(({ key }) => key);
+    if (keys.length === 0) return answers;
+    await this.connection.ask((client) => client.del(keys));
+    return answers.map((answer) => (isForeign(answer) ? null : answer));
   }
 
   discard(): void {
@@ -137,7 +154,7 @@ class StreamRecord implements ChatRecord {
   #isNew = false;
 
   constructor(
-    private readonly key: string,
+    readonly key: string,
     readonly chatId: string,
     private readonly fence: number,
     private readonly bounds: { readonly maxEvents: number; readonly maxBytes: number; readonly ttlMs: number },

@@ -24,6 +24,9 @@ export const DEFAULT_SILENCE_MS = 2000;
 const FIRST_PAUSE_MS = 100;
 const LAST_PAUSE_MS = 1000;
 
+/** A connection that breaks sooner was none: Redis is there, and refuses what is asked (no memory, a replica). */
+const LASTING_MS = 1000;
+
 const createModel = <S extends RedisScripts>(scripts: S) => createClient({ scripts });
 
 /** A client for each set of scripts that never connects: making one makes a class of hundreds of commands, a copy does not. */
@@ -66,6 +69,9 @@ export class RedisConnection<S extends RedisScripts> {
   #ask: Ask<S> | null = null;
   /** Ends the newest connection, whether it is up or being made. */
   #giveUp: (cause: unknown) => void = () => {};
+  #upSince = 0;
+  /** The next pause, at most. */
+  #pauseMs = FIRST_PAUSE_MS;
   readonly #closing = new AbortController();
 
   constructor(private readonly options: RedisConnectionOptions<S>) {}
@@ -111,6 +117,7 @@ export class RedisConnection<S extends RedisScripts> {
     await ask(() => client.connect());
     await this.options.prepare?.(ask);
     if (!client.isReady) throw new ChatError('storage_unavailable');
+    this.#upSince = clock.monotonic();
     this.#ask = ask;
   }
 
@@ -122,16 +129,21 @@ export class RedisConnection<S extends RedisScripts> {
 
   #broke(cause: unknown): void {
     this.#ask = null;
-    const { log, name } = this.options;
+    const { clock, log, name } = this.options;
     if (this.#closing.signal.aborted) return;
-    log.warn({ connection: name, err: cause }, 'the connection to Redis broke');
-    void this.#connectAgain();
+    const hasLasted = clock.monotonic() - this.#upSince >= LASTING_MS;
+    // One that is refused again and again is said once.
+    const isFirst = hasLasted || this.#pauseMs === FIRST_PAUSE_MS;
+    if (hasLasted) this.#pauseMs = FIRST_PAUSE_MS;
+    if (isFirst) log.warn({ connection: name, err: cause }, 'the connection to Redis broke');
+    void this.#connectAgain(isFirst);
   }
 
-  async #connectAgain(): Promise<void> {
+  async #connectAgain(isSaid: boolean): Promise<void> {
     const { clock, ids, log, name } = this.options;
-    for (let most = FIRST_PAUSE_MS; ; most = Math.min(2 * most, LAST_PAUSE_MS)) {
-      await pause(clock, most * ids.fraction(), this.#closing.signal);
+    for (;;) {
+      await pause(clock, this.#pauseMs * ids.fraction(), this.#closing.signal);
+      this.#pauseMs = Math.min(2 * this.#pauseMs, LAST_PAUSE_MS);
       if (this.#closing.signal.aborted) return;
       try {
         await this.connect();
@@ -139,7 +151,7 @@ export class RedisConnection<S extends RedisScripts> {
         // Said once, when it broke.
         continue;
       }
-      log.info({ connection: name }, 'connected to Redis again');
+      if (isSaid) log.info({ connection: name }, 'connected to Redis again');
       return this.options.onAgain?.();
     }
   }

@@ -1,6 +1,7 @@
 import { Arrivals } from './arrivals.js';
 import { entryOf, type BusEntry } from './bus-entry.js';
 import { DEFAULT_SILENCE_MS, RedisConnection, type RedisOptions } from './connection.js';
+import { isForeign } from './foreign.js';
 
 /** Entries that one read gives: one that holds several messages is 256 KiB at most. */
 const ENTRIES_AT_ONCE = 128;
@@ -42,6 +43,10 @@ export class Inbox {
     void this.#read();
   }
 
+  forget(from: string): void {
+    this.#arrivals.delete(from);
+  }
+
   get isUp(): boolean {
     return this.#connection.isUp;
   }
@@ -72,9 +77,14 @@ export class Inbox {
           ...['XREAD', 'COUNT', String(ENTRIES_AT_ONCE), 'BLOCK', String(blockMs)],
           ...['STREAMS', key, after],
         ]),
-      ]);
+      ]).catch(async (error: unknown) => {
+        if (!isForeign(error)) throw error;
+        // It keeps everybody from sending: what they could not is sent again.
+        await client.del(key);
+        return [];
+      });
       // The client's own form of a reply would keep one of several fields of one name.
-      return (reply as unknown as [[key: string, entries: Entries]] | null)?.[0][1] ?? [];
+      return (reply as unknown as [[key: string, entries: Entries]] | null | undefined)?.[0][1] ?? [];
     });
   }
 

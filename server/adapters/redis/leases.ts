@@ -2,6 +2,7 @@ import { ChatError, type JsonObject } from '../../../protocol/index.js';
 import type { Timer } from '../../clock.js';
 import type { Acquired, Leases, LivingNode, Standing } from '../../ports/leases.js';
 import { DEFAULT_PREFIX, RedisConnection, type Ask, type RedisOptions } from './connection.js';
+import { isForeign } from './foreign.js';
 import { LEASE_SCRIPTS, type LeaseScripts } from './lease-scripts.js';
 
 export interface RedisLeasesOptions extends RedisOptions {
@@ -127,7 +128,15 @@ class RedisLeases implements Leases {
 
   readonly #ask: Ask<LeaseScripts> = async (command) => {
     if (this.#isLost) throw new ChatError('storage_unavailable');
-    return this.#connection.ask(command);
+    // What stands under the name of one chat's key is that chat's trouble: the connection goes on for all others.
+    const answer = await this.#connection.ask((client) =>
+      command(client).catch((error: unknown) => {
+        if (isForeign(error)) return new Foreign(error);
+        throw error;
+      }),
+    );
+    if (answer instanceof Foreign) throw new ChatError('storage_unavailable', undefined, { cause: answer.cause });
+    return answer;
   };
 
   /** Tells Redis of this node, and makes it know what this node owns. */
@@ -224,6 +233,11 @@ class RedisLeases implements Leases {
     this.#saidStanding = standing;
     this.#onStanding(standing);
   }
+}
+
+/** An answer that says that a key is not ours. */
+class Foreign {
+  constructor(readonly cause: unknown) {}
 }
 
 function inPortions(chatIds: readonly string[]): string[][] {

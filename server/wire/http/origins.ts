@@ -36,7 +36,12 @@ export interface OriginSettings {
    * brings its own name in `Host`.
    */
   readonly loopbackOnly: boolean;
+  /** Called when a page of an origin is refused, once for each of the first {@link MOST_TOLD}: its browser shows nobody why. */
+  readonly onRefused?: (origin: string) => void;
 }
+
+/** Origins are anybody's words: more of them are not remembered. */
+const MOST_TOLD = 20;
 
 const HERE = /^(127(\.\d{1,3}){3}|::1|::ffff:127(\.\d{1,3}){3})$/i;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
@@ -45,12 +50,19 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
  * No cookie is ever read here, but a development server believes whoever reaches it, and browsers let any page send
  * simple requests and open sockets anywhere (C51). Hence the look at the origin, which no page can forge.
  */
-export function createOriginPolicy({ corsOrigins, loopbackOnly }: OriginSettings): OriginPolicy {
+export function createOriginPolicy({ corsOrigins, loopbackOnly, onRefused }: OriginSettings): OriginPolicy {
   const allowed = new Set(corsOrigins);
   const hosts = new Set(corsOrigins.map((origin) => new URL(origin).host));
+  const told = new Set<string>();
+  function refuse(origin: string): false {
+    if (told.size >= MOST_TOLD || told.has(origin)) return false;
+    told.add(origin);
+    onRefused?.(origin);
+    return false;
+  }
   return {
     allows: (origin) => allowed.has(origin),
-    admits: ({ origin, host }) => origin === undefined || allowed.has(origin) || isOf(origin, host),
+    admits: ({ origin, host }) => origin === undefined || allowed.has(origin) || isOf(origin, host) || refuse(origin),
     answersTo: ({ host, forwardedFor }) =>
       !loopbackOnly || ((host === undefined || LOOPBACK.test(host) || hosts.has(host)) && isFromHere(forwardedFor)),
   };

@@ -20,6 +20,16 @@ export function leaseContract(open: () => StoreUnderTest): void {
       );
     });
 
+    it('LIF-4: the store knows who has taken a chat last', async () => {
+      const { store } = open();
+      const chatId = anId('chat');
+      expect(await store.holderOf(chatId)).toBeNull();
+      for (const nodeId of ['node-a', 'node-b']) {
+        await store.takeChat(chatId, nodeId, at(0));
+        expect(await store.holderOf(chatId)).toBe(nodeId);
+      }
+    });
+
     it('LIF-4: of many that take a chat at once each has a fence of its own', async () => {
       const { store } = open();
       const chatId = anId('chat');

@@ -12,7 +12,8 @@ export type ClaimKind = 'alone' | 'among nodes';
 
 /**
  * A database for one server alone, as a data directory is: without Redis two servers would both number a chat's messages. Nodes
- * that share it hold it together. The lock lives with a connection. When that breaks (the database restarts) nothing is written until it is had again.
+ * that share it hold it together. The lock lives with a connection. When that breaks (the database restarts) nothing is
+ * written until it is had again.
  */
 export class DatabaseClaim {
   #client: pg.Client | null = null;
@@ -52,9 +53,11 @@ export class DatabaseClaim {
     await client.connect();
     const lock = this.kind === 'alone' ? 'pg_try_advisory_lock' : 'pg_try_advisory_lock_shared';
     const { rows } = await client.query<{ taken: boolean }>(`SELECT ${lock}($1) AS taken`, [CLAIM_LOCK]);
-    if (!rows[0]?.taken) {
+    const isTaken = rows[0]?.taken === true;
+    // Released while it was asked for again: then nobody else would give it up.
+    if (!isTaken || this.#isReleased) {
       await client.end();
-      return false;
+      return isTaken;
     }
     client.once('end', () => void this.#takeAgain());
     this.#client = client;
