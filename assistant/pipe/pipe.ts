@@ -70,13 +70,21 @@ interface Reading {
 
 /** The web's streams have readers, which let go at once; an iterator does not while something is awaited of it. */
 function reading(source: Source): Reading {
-  const ignore = (): void => undefined;
   if ('getReader' in source) {
     const reader = (source as unknown as ReadableStream<unknown>).getReader();
-    return { next: () => reader.read(), stop: () => void reader.cancel().then(ignore, ignore) };
+    return { next: () => reader.read(), stop: () => void quietly(() => reader.cancel()) };
   }
   const iterator = source[Symbol.asyncIterator]();
-  return { next: () => iterator.next(), stop: () => void iterator.return?.()?.then(ignore, ignore) };
+  return { next: () => iterator.next(), stop: () => void quietly(() => iterator.return?.()) };
+}
+
+/** Lets go of a stream, whatever comes of it: it is another's code, and may throw at once or give no promise. */
+async function quietly(letGo: () => unknown): Promise<void> {
+  try {
+    await letGo();
+  } catch {
+    // Nobody waits for it.
+  }
 }
 
 async function read(ctx: PipeContext, frame: AssistantFrame, given: Pipeable): Promise<Json> {

@@ -161,7 +161,8 @@ const argumentsDelta = (toolCallId: string, delta: string): AgUiEvent[] =>
 
 /** What a call that runs tells of itself. It leaves no trace among the messages: the result is what stays. */
 function progress(message: Message): AgUiEvent[] {
-  const { toolCallId: _id, tool: _tool, input: _input, state, ...told } = message.props;
+  // An input that is being written is told once it is whole: with each word it would come as a whole.
+  const { toolCallId: _id, tool: _tool, input: _input, inputText: _text, state, ...told } = message.props;
   if (message.state === 'closed' || isResult(state) || Object.keys(told).length === 0) return [];
   const value: JsonObject = { toolCallId: message.messageId, ...told, ...definedOf({ state }) };
   return [{ type: 'CUSTOM', name: TOOL_PROGRESS, value: value as Json }];

@@ -80,19 +80,26 @@ export function isUpToDate(
 function isSame(ours: AgUiMessage, theirs: SentMessage): boolean {
   if (ours.id !== theirs.id || ours.role !== theirs.role) return false;
   const content = theirs.content ?? ('toolCalls' in ours ? undefined : '');
-  return JSON.stringify(ours.content) === JSON.stringify(content) && callsOf(ours) === callsOf(theirs);
+  return isSameContent(ours.content, content) && callsOf(ours) === callsOf(theirs);
+}
+
+/** Of what others said nothing was looked at: it may be nested deeper than can be written. */
+function isSameContent(ours: AgUiMessage['content'], theirs: unknown): boolean {
+  if (ours === undefined || typeof ours === 'string') return ours === theirs;
+  return Array.isArray(ours) && Array.isArray(theirs) && JSON.stringify(ours) === JSON.stringify(theirs);
 }
 
 /** What the calls of a message are, whatever order their fields are in. */
 function callsOf(message: object): string {
   const calls = 'toolCalls' in message && Array.isArray(message.toolCalls) ? (message.toolCalls as unknown[]) : [];
+  const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
   return JSON.stringify(
     calls.map((call) => {
       const { id, function: called } = (call ?? {}) as {
         id?: unknown;
         function?: { name?: unknown; arguments?: unknown };
       };
-      return [id, called?.name, called?.arguments];
+      return [text(id), text(called?.name), text(called?.arguments)];
     }),
   );
 }

@@ -55,10 +55,15 @@ export class AgUiRun {
 
   readonly #list: ClientList;
   readonly #state: SharedState;
+  /** Until the run has begun: it may be large, and a run may last. */
+  #sent: readonly SentMessage[];
+  readonly #options: Omit<RunOptions, 'sent' | 'state'>;
 
-  constructor(private readonly options: RunOptions) {
-    this.#list = new ClientList(options.sent);
-    this.#state = new SharedState(options.state);
+  constructor({ sent, state, ...options }: RunOptions) {
+    this.#options = options;
+    this.#sent = sent;
+    this.#list = new ClientList(sent);
+    this.#state = new SharedState(state);
   }
 
   get isOver(): boolean {
@@ -125,7 +130,7 @@ export class AgUiRun {
 
   /** A live hint of an assistant. */
   signal({ requestId, name, data }: Signal): AgUiEvent[] {
-    if (this.#isOver || requestId !== this.options.requestId) return [];
+    if (this.#isOver || requestId !== this.#options.requestId) return [];
     return [{ type: 'CUSTOM', name, value: data }];
   }
 
@@ -148,26 +153,27 @@ export class AgUiRun {
   }
 
   get #names() {
-    const { threadId, requestId, runId } = this.options;
+    const { threadId, requestId, runId } = this.#options;
     return { threadId, runId: requestId ?? runId };
   }
 
   #isMine({ requestId }: Pick<Message, 'requestId'>): boolean {
-    return requestId !== null && requestId === this.options.requestId;
+    return requestId !== null && requestId === this.#options.requestId;
   }
 
   #turn(view: ChatView): Turn | undefined {
-    return view.turns.get(this.options.requestId ?? '');
+    return view.turns.get(this.#options.requestId ?? '');
   }
 
   #started(): AgUiEvent {
-    const version = this.options.isOne ? { protocolVersion: AG_UI_VERSION } : {};
+    const version = this.#options.isOne ? { protocolVersion: AG_UI_VERSION } : {};
     return { type: 'RUN_STARTED', ...this.#names, ...version };
   }
 
   #prelude(view: ChatView): AgUiEvent[] {
-    const { joins, sent } = this.options;
-    if (joins) return [...this.#snapshot(view), ...this.#startAll(view)];
+    const sent = this.#sent;
+    this.#sent = [];
+    if (this.#options.joins) return [...this.#snapshot(view), ...this.#startAll(view)];
     const { messages, hasMore } = view;
     const earlier = { ...view, messages: messages.filter((message) => !this.#isAnswer(message)) };
     return [
@@ -179,7 +185,7 @@ export class AgUiRun {
   /** What of the turn runs, or how it has ended. */
   #resume(view: ChatView, steps: readonly StepSummary[]): AgUiEvent[] {
     const turn = this.#turn(view);
-    if (!turn) return this.options.requestId === null ? this.#endOfNothing() : [];
+    if (!turn) return this.#options.requestId === null ? this.#endOfNothing() : [];
     if (isEnded(turn.status)) return this.#end(view, turn);
     return steps
       .filter(({ status }) => status === 'running')
@@ -277,7 +283,7 @@ export class AgUiRun {
       .filter((message) => this.#isMine(message) && message.type === 'tool_call' && resultOf(message).length === 0)
       .map(({ messageId }) => messageId);
     this.#isOver = true;
-    const end = endOf(this.#names, turn, { pending, isOne: this.options.isOne });
+    const end = endOf(this.#names, turn, { pending, isOne: this.#options.isOne });
     return [...this.#finishAll(view), ...last, end];
   }
 

@@ -1,10 +1,14 @@
 import type { Chat } from '../chat.js';
-import type { ChatCommands } from '../commands.js';
+import type { ArgsInput, ChatCommands } from '../commands.js';
 import { ChatError } from '../error.js';
+import { id } from '../ids.js';
+import { DEFAULT_LIMITS } from '../limits.js';
 import type { InputMessage, Message } from '../message.js';
 import { isEnded, type Turn } from '../turn.js';
+import { mustBeAStart } from './must-be-a-start.js';
 import { findQuestion, rewind } from './rewind.js';
 import { turnOfAnswer } from './ui-metadata.js';
+import { uiIdOf } from './ui-message.js';
 import type { UiRequest } from './ui-request.js';
 
 type Regenerate = Extract<UiRequest['ask'], { kind: 'regenerate' }>;
@@ -15,6 +19,8 @@ export interface AskOptions {
   readonly defaultAssistantId?: string | undefined;
   /** Names the turn, so that to ask again is to ask once. Default: the id of the person's UI message. */
   readonly requestId?: string | undefined;
+  /** The server's bound (`hello.limits`). Default: the usual one. */
+  readonly maxMessageBytes?: number | undefined;
 }
 
 /**
@@ -25,17 +31,52 @@ export interface AskOptions {
  * - An answer anew: of the newest question as TRN-11 says, and stopped first where it is still being given; of an earlier
  *   one by taking the chat back.
  *
+ * The chat is taken back only for a question that can be asked, and once for each name that a turn is given: whoever asks
+ * again under it is given the turn that he has.
+ *
  * @throws {ChatError} as `turn:start`; `forbidden` to take a chat back for who may not change it
  */
 export async function askTurn(commands: ChatCommands, request: UiRequest, options: AskOptions): Promise<Turn> {
   const { ask, chatId } = request;
-  if (ask.kind === 'regenerate') return regenerate(commands, request, ask, options);
+  const asked = ask.kind === 'submit' ? null : await turnNamed(commands, chatId, options.requestId);
+  if (ask.kind === 'regenerate')
+    return asked ? answeredAnew(commands, asked, ask) : regenerate(commands, request, ask, options);
+  const { question, kind } = ask;
   const chat = await chatOf(commands, chatId);
-  const before = ask.kind === 'edit' && chat !== null ? await findQuestion(commands, chatId, ask.question.id) : null;
-  if (before !== null) await rewind(commands, before);
-  // What was never asked is no edit of anything.
-  const requestId = options.requestId ?? (before === null ? ask.question.id : options.newId());
-  return start(commands, request, chat, ask.question.input, { ...options, requestId });
+  const isEdit = kind === 'edit' && chat !== null && asked === null;
+  const before = isEdit ? await findQuestion(commands, chatId, question.id) : null;
+  // What was never asked is no edit of anything. What was asked, and is gone, has left its name to its turn.
+  const isNameless = isEdit && (before !== null || (await turnNamed(commands, chatId, question.id)) !== null);
+  const requestId = options.requestId ?? (isNameless ? options.newId() : question.id);
+  const args = startOf(request, chat, question.input, { ...options, requestId });
+  if (before !== null) {
+    mustBeAStart(args, options.maxMessageBytes ?? DEFAULT_LIMITS.maxMessageBytes);
+    await rewind(commands, before);
+  }
+  return (await commands.call('turn:start', args)).turn;
+}
+
+/** The turn of the chat that has this name; null where there is none that one may see. */
+async function turnNamed(commands: ChatCommands, chatId: string, requestId: string | undefined): Promise<Turn | null> {
+  if (!id.safeParse(requestId).success) return null;
+  try {
+    const { turn } = await commands.call('turn:get', { requestId: requestId as string });
+    return turn.chatId === chatId ? turn : null;
+  } catch (error) {
+    if (error instanceof ChatError && error.code === 'not_found') return null;
+    throw error;
+  }
+}
+
+/** The turn that has answered anew already. @throws {ChatError} `idempotency_conflict`: it answers something else */
+async function answeredAnew(commands: ChatCommands, turn: Turn, { question }: Regenerate): Promise<Turn> {
+  const { chatId, requestId } = turn;
+  const { messages } = await commands.call('message:list', { chatId, requestId, role: 'user', limit: 1 });
+  const [first] = messages;
+  // Of its own it has a question only where the chat was taken back for it.
+  if (first && question !== null && (uiIdOf(first) ?? requestId) !== question)
+    throw new ChatError('idempotency_conflict');
+  return turn;
 }
 
 async function chatOf(commands: ChatCommands, chatId: string): Promise<Chat | null> {
@@ -47,24 +88,22 @@ async function chatOf(commands: ChatCommands, chatId: string): Promise<Chat | nu
   }
 }
 
-async function start(
-  commands: ChatCommands,
+function startOf(
   request: UiRequest,
   chat: Chat | null,
   input: readonly InputMessage[],
   { requestId, defaultAssistantId }: AskOptions & { readonly requestId: string },
-): Promise<Turn> {
+): ArgsInput<'turn:start'> {
   // Said each time: a start that is repeated has to be the same, and by then the chat is there.
   const assistantId = request.assistantId ?? chat?.assistantId ?? defaultAssistantId;
-  const { turn } = await commands.call('turn:start', {
+  return {
     chatId: request.chatId,
     requestId,
     input: [...input],
     ...(assistantId === undefined ? {} : { assistantId }),
     ...(chat === null ? { createChat: true } : {}),
     ...request.options,
-  });
-  return turn;
+  };
 }
 
 async function regenerate(
@@ -80,9 +119,10 @@ async function regenerate(
   const question = await earlierQuestion(commands, chatId, newest, ask);
   if (question !== null) {
     const chat = await chatOf(commands, chatId);
-    const input = question.map(inputOf);
+    const args = startOf(request, chat, question.map(inputOf), { ...options, requestId });
+    mustBeAStart(args, options.maxMessageBytes ?? DEFAULT_LIMITS.maxMessageBytes);
     await rewind(commands, question);
-    return start(commands, request, chat, input, { ...options, requestId });
+    return (await commands.call('turn:start', args)).turn;
   }
   // A page that stopped listening has not stopped it.
   if (!isEnded(newest.status)) await commands.call('turn:stop', { chatId, requestId: newest.requestId });

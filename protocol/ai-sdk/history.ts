@@ -3,6 +3,7 @@ import type { Message } from '../message.js';
 import type { Turn } from '../turn.js';
 import type { UiMajor } from './chunk.js';
 import { uiMessagesOf, type UiMessage } from './ui-message.js';
+import { wholeTurn } from './whole-turn.js';
 
 /** A part of a conversation as `useChat` takes it for its `messages`. */
 export interface UiHistory {
@@ -15,7 +16,11 @@ export interface UiHistory {
 
 const PAGE = 200;
 
-/** The newest messages, whole turns only: what of the oldest one lies beyond the page is read as well, or left for the next. */
+/**
+ * The newest messages, whole turns only: what of the oldest one lies beyond the page is read as well, or left for the next.
+ *
+ * @throws {ChatError} as `message:list`, and as {@link wholeTurn}
+ */
 export async function historyOf(
   commands: ChatCommands,
   args: ArgsInput<'message:list'>,
@@ -42,14 +47,8 @@ async function wholeTurns(
   const others = messages.findIndex((message) => message.requestId !== requestId);
   if (others > 0) return messages.slice(others);
   if (requestId === null) return messages;
-  const all: Message[] = [];
-  for (let after = 0, hasMore = true; hasMore;) {
-    const page = await commands.call('message:list', { chatId, requestId, limit: PAGE, after });
-    all.push(...page.messages);
-    after = page.messages.at(-1)?.sequence ?? after;
-    hasMore = page.hasMore && page.messages.length > 0;
-  }
-  return all;
+  const pages = await wholeTurn(commands, { chatId, requestId });
+  return pages.flatMap((page) => page.messages);
 }
 
 async function turnsOf(

@@ -6,4 +6,5 @@ export { historyOf } from './history.js';
 export { turnToFollow } from './turn-to-follow.js';
 export { uiMessagesOf, type UiMessage } from './ui-message.js';
 export { turnOfAnswer } from './ui-metadata.js';
-export { readUiRequest } from './ui-request.js';
+export { readUiRequest, uiRequest } from './ui-request.js';
+export { wholeTurn } from './whole-turn.js';

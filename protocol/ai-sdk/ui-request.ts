@@ -12,7 +12,7 @@ import { UI } from './ui-message.js';
  * What a `ChatTransport` sends: the AI SDK's fields, and ours beside them. Of `messages` only the last one is looked at:
  * what was said before is what the chat holds, not what a page says of it.
  */
-const uiRequest = z.looseObject({
+export const uiRequest = z.looseObject({
   /** The chat. */
   id,
   messages: z.array(z.unknown()).optional(),

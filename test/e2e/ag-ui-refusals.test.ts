@@ -62,6 +62,25 @@ describe('AG-UI: what is refused', () => {
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
   });
 
+  test('words of others that are nested without end are none, and the run is told', async () => {
+    const { url } = await startServer();
+    const threadId = uid('thread');
+    const first = new ThreadClient(url, { threadId, path: '/echo' });
+    await first.ask('Hello');
+    const answer = first.messages.at(-1);
+    const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+    for (const nested of [`"content":${deep}`, `"toolCalls":[{"id":${deep}}]`]) {
+      const said = `{"id":"${uid('said')}","role":"user","content":"Again"}`;
+      const history = `{"id":"${answer?.id}","role":"assistant",${nested}},${said}`;
+      const response = await fetch(`${url}/v1/ag-ui/echo`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: `{"threadId":"${threadId}","runId":"${uid('run')}","messages":[${history}]}`,
+      });
+      expect(await response.text()).toContain('"RUN_FINISHED"');
+    }
+  });
+
   test('there is nothing but POST', async () => {
     const { url } = await startServer();
     for (const path of ['', '/connect', '/stop', '/echo', '/echo/connect', '/echo/stop']) {

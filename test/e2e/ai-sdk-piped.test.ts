@@ -64,3 +64,20 @@ test.each(Object.entries(WAYS))('%s', async (_, says) => {
   expect(plain(message?.parts ?? [])).toEqual(plain(own?.parts ?? []));
   expect(plain((await scene.history())[1]?.parts ?? [])).toEqual(plain(own?.parts ?? []));
 });
+
+test.each([
+  ['gives no promise', () => ({ done: true })],
+  [
+    'throws',
+    () => {
+      throw new Error('I cannot be left.');
+    },
+  ],
+])('a turn is stopped whose stream hangs, and %s when it is left', async (_, leave) => {
+  const stream = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined), return: leave }) };
+  const scene = await uiScene(async (ctx) => void (await ctx.pipe(stream as unknown as AsyncIterable<unknown>)));
+  const response = await ask(scene, {});
+  await scene.request('POST', `/v1/ai-sdk/chat/${scene.chatId}/stop`);
+  expect((await chunksOf(response)).chunks.at(-1)).toEqual({ type: 'abort', reason: 'stopped' });
+  expect((await fetch(`${scene.url}/healthz`)).status).toBe(200);
+});

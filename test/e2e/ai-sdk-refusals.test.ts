@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import type { ErrorBody } from '../../protocol/index.js';
 import { ask, bot, hello, question } from './ui-asking.js';
@@ -5,6 +6,17 @@ import { sceneAt, uiScene } from './ui-scene.js';
 import { ALICE, bearer, BOB, tokenServer } from './token-scene.js';
 
 /** What is refused below `/v1/ai-sdk`, with code and field, and to whom. */
+
+/** Of a request whose first line names this, as a client of a proxy would. */
+const statusOf = (url: string, path: string): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url);
+    const sent = request({ hostname, port, path }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    sent.on('error', reject).end();
+  });
 
 describe('refusals', () => {
   const refusals: readonly (readonly [what: string, body: object, status: number, code: string, path: string])[] = [
@@ -96,6 +108,14 @@ describe('refusals', () => {
       const response = await scene.request(method, `/v1/ai-sdk/chat${path}`);
       expect([response.status, response.headers.get('allow')], `${method} ${path}`).toEqual([404, allowed]);
     }
+  });
+
+  test('an address that is none, and a major that is said twice', async () => {
+    const scene = await uiScene(hello);
+    const stream = `/v1/ai-sdk/chat/${scene.chatId}/stream`;
+    expect(await statusOf(scene.url, `http://somewhere:99999999${stream}`)).toBe(204);
+    expect((await scene.request('GET', `${stream}?ai-sdk=5&ai-sdk=7`)).status).toBe(400);
+    expect((await scene.request('GET', `${stream}?ai-sdk=8`)).status).toBe(415);
   });
 
   test('an answer anew in a chat where nothing was asked, or of a message that there is none of', async () => {

@@ -1,6 +1,6 @@
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
-import type { Args, SubscribeResult } from '../../protocol/index.js';
+import { DEFAULT_LIMITS, type Args, type SubscribeResult } from '../../protocol/index.js';
 import { systemClock } from '../../server/clock.js';
 import { systemIds } from '../../server/id-source.js';
 import { createLog } from '../../server/log.js';
@@ -130,6 +130,7 @@ export async function startHttp(options: TestHttpOptions = {}): Promise<TestHttp
     ids: systemIds,
     settings: {
       maxFrameBytes: options.maxFrameBytes ?? 1024 * 1024,
+      maxMessageBytes: DEFAULT_LIMITS.maxMessageBytes,
       maxOutboxBytes: options.maxOutboxBytes ?? 1024 * 1024,
       pagesFolder: null,
       imageOrigins: [],

@@ -1,6 +1,8 @@
 import { Parser } from '@asyncapi/parser';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, test } from 'vitest';
+import { runAgentInput } from '../../protocol/ag-ui/index.js';
+import { uiRequest } from '../../protocol/ai-sdk/index.js';
 import { agentCommands, commands, type CommandSpec } from '../../protocol/index.js';
 import { describeSockets } from '../../server/wire/describe/asyncapi.js';
 import { describeHttp } from '../../server/wire/describe/openapi.js';
@@ -48,6 +50,42 @@ describe('openapi.json', () => {
     expect(Object.keys(paths['/v1/chats']?.post?.responses as Tree)).toEqual(expect.arrayContaining(['200', '201']));
     expect(Object.keys(paths['/v1/chats/{chatId}/turns']?.post?.responses as Tree)).toContain('202');
     expect(paths['/v1/chats/{chatId}/events']?.get).toBeDefined();
+  });
+
+  test('has the routes for frontends, with what they take and the streams that they give', () => {
+    const contents = (path: string, method: string): unknown =>
+      Object.entries(paths[path]?.[method]?.responses as Record<string, Tree>)
+        .filter(([status]) => Number(status) < 300)
+        .map(([status, { content }]) => [status, content && Object.keys(content)]);
+    const bodyOf = (path: string): string[] =>
+      Object.keys(
+        at(paths[path] as unknown as Tree, '#/post/requestBody/content/application~1json/schema/properties') as Tree,
+      );
+    const events = ['200', ['text/event-stream']];
+    const json = ['200', ['application/json']];
+    expect(contents('/v1/ai-sdk/chat', 'post')).toEqual([events]);
+    expect(contents('/v1/ai-sdk/chat/{chatId}/stream', 'get')).toEqual([events, ['204', undefined]]);
+    expect(contents('/v1/ai-sdk/chat/{chatId}/stop', 'post')).toEqual([json]);
+    expect(contents('/v1/ai-sdk/chat/{chatId}/messages', 'get')).toEqual([json]);
+    expect(bodyOf('/v1/ai-sdk/chat')).toEqual(Object.keys(uiRequest.shape));
+    for (const root of ['/v1/ag-ui', '/v1/ag-ui/{assistantId}']) {
+      expect(contents(root, 'post')).toEqual([events]);
+      expect(contents(`${root}/connect`, 'post')).toEqual([events]);
+      expect(contents(`${root}/stop`, 'post')).toEqual([json]);
+      expect(bodyOf(root)).toEqual(Object.keys(runAgentInput.shape));
+    }
+    const parameters = (path: string, method: string): unknown =>
+      (paths[path]?.[method]?.parameters as Tree[]).map(({ name, in: place }) => `${String(place)} ${String(name)}`);
+    expect(parameters('/v1/ai-sdk/chat', 'post')).toEqual(['header x-ai-sdk-version', 'header Idempotency-Key']);
+    expect(parameters('/v1/ai-sdk/chat/{chatId}/messages', 'get')).toEqual(
+      expect.arrayContaining(['path chatId', 'query limit', 'query before', 'header x-ai-sdk-version']),
+    );
+    expect(parameters('/v1/ag-ui/{assistantId}/connect', 'post')).toEqual(['path assistantId']);
+  });
+
+  test('names no operation twice', () => {
+    const names = Object.values(paths).flatMap((methods) => Object.values(methods).map((one) => one.operationId));
+    expect(new Set(names).size).toBe(names.length);
   });
 
   test('says what a body holds beyond the path, and which texts a query takes', () => {

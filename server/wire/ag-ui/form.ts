@@ -23,16 +23,21 @@ export class AgUiForm implements TurnForm {
   readonly namespace = 'ag-ui';
   #run: AgUiRun | null = null;
   #at: Position | null = null;
+  /** Until it has begun: what the client has sent may be large. */
+  #needs: AgUiFormNeeds | null;
 
-  constructor(private readonly needs: AgUiFormNeeds) {}
+  constructor(needs: AgUiFormNeeds) {
+    this.#needs = needs;
+  }
 
   get isOver(): boolean {
     return this.#run?.isOver ?? false;
   }
 
   async begin(answer: SubscribeResult): Promise<string> {
-    const { run, stepsOf } = this.needs;
-    const requestId = this.needs.requestId ?? turnToJoin(answer, run.runId)?.requestId ?? null;
+    const { requestId: named, run, stepsOf } = this.#needs as AgUiFormNeeds;
+    this.#needs = null;
+    const requestId = named ?? turnToJoin(answer, run.runId)?.requestId ?? null;
     const isRunning = answer.turns?.some((turn) => turn.requestId === requestId && turn.status === 'running');
     const steps = requestId !== null && isRunning ? await stepsOf(requestId) : [];
     this.#at = answer.position;

@@ -24,7 +24,9 @@ import type { Caller } from '../caller.js';
 import type { Dispatch } from '../dispatch.js';
 import type { Callers } from '../http/callers.js';
 import { answerOtherMethods } from '../http/errors.js';
+import { takeBody } from '../http/json-body.js';
 import type { TurnStreams } from '../http/turn-streams.js';
+import { AG_UI_ROUTES, type AgUiDeed } from './described.js';
 import { AgUiForm } from './form.js';
 
 /** How much of a conversation a client is shown: as much as a page holds. */
@@ -59,7 +61,7 @@ export function createAgUiRoutes({ dispatch, callers, turnStreams }: AgUiNeeds):
 
   const run: RequestHandler = async (request, response) => {
     const caller = callers.of(request);
-    const input = parse(runAgentInput, request.body ?? {});
+    const input = parse(runAgentInput, takeBody(request));
     const { threadId, runId, messages, state } = input;
     const isNew = await ask(dispatch, caller, input, assistantOf(request));
     const form = new AgUiForm({
@@ -78,7 +80,7 @@ export function createAgUiRoutes({ dispatch, callers, turnStreams }: AgUiNeeds):
   };
 
   const connect: RequestHandler = async (request, response) => {
-    const input = parse(connectInput, request.body ?? {});
+    const input = parse(connectInput, takeBody(request));
     const { threadId, runId, messages, state } = input;
     const form = new AgUiForm({
       requestId: null,
@@ -89,24 +91,17 @@ export function createAgUiRoutes({ dispatch, callers, turnStreams }: AgUiNeeds):
   };
 
   const stop: RequestHandler = async (request, response) => {
-    const { threadId: chatId, runId: requestId } = parse(stopInput, request.body ?? {});
+    const { threadId: chatId, runId: requestId } = parse(stopInput, takeBody(request));
     const named = requestId === undefined ? {} : { requestId };
     response.json(await dispatch.command('turn:stop', callers.of(request), { chatId, ...named }));
   };
 
   const router = Router({ caseSensitive: true });
-  const posts: readonly (readonly [string, RequestHandler])[] = [
-    ['/v1/ag-ui/connect', connect],
-    ['/v1/ag-ui/stop', stop],
-    ['/v1/ag-ui', run],
-    ['/v1/ag-ui/:assistantId/connect', connect],
-    ['/v1/ag-ui/:assistantId/stop', stop],
-    ['/v1/ag-ui/:assistantId', run],
-  ];
-  for (const [path, handler] of posts)
+  const handlers: Readonly<Record<AgUiDeed, RequestHandler>> = { run, connect, stop };
+  for (const { path, deed } of AG_UI_ROUTES)
     router
       .route(path)
-      .post(handler)
+      .post(handlers[deed])
       .all(answerOtherMethods(['POST']));
   return router;
 }

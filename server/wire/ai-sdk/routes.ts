@@ -1,15 +1,16 @@
 import { Router, type RequestHandler } from 'express';
 import { askTurn, historyOf, readUiRequest, turnOfAnswer, turnToFollow } from '../../../protocol/ai-sdk/index.js';
-import * as z from 'zod';
-import { ChatError, commands as table, id, parse, type ChatCommands, type Turn } from '../../../protocol/index.js';
+import { ChatError, id, parse, type ChatCommands, type Turn } from '../../../protocol/index.js';
 import type { Clock } from '../../clock.js';
 import type { IdSource } from '../../id-source.js';
 import type { Dispatch } from '../dispatch.js';
 import { queryShape, readQuery } from '../http/arguments.js';
 import type { Callers } from '../http/callers.js';
 import { answerOtherMethods } from '../http/errors.js';
+import { takeBody } from '../http/json-body.js';
 import type { TurnStreams } from '../http/turn-streams.js';
 import { commandsOf } from './commands-of.js';
+import { AI_SDK_ROUTES, chatNamed, stopBody } from './described.js';
 import { majorOf } from './major.js';
 import { NothingToFollow, UiForm } from './ui-form.js';
 
@@ -21,19 +22,12 @@ export interface AiSdkNeeds {
   readonly ids: IdSource;
   /** Who answers in a chat that comes into being with its first question. */
   readonly defaultAssistantId?: string | undefined;
+  readonly maxMessageBytes: number;
 }
-
-const CHAT = '/v1/ai-sdk/chat';
-const STREAM = `${CHAT}/:chatId/stream`;
-const STOP = `${CHAT}/:chatId/stop`;
-const MESSAGES = `${CHAT}/:chatId/messages`;
 
 /** As much as a snapshot may hold. */
 const FOLLOWED = 200;
-const chatNamed = z.object({ chatId: id });
-/** The UI message whose answer is to stop; without it the one that is being given. */
-const stopBody = z.object({ messageId: z.string().max(200).optional() });
-const historyQuery = queryShape(table['message:list'], MESSAGES);
+const historyQuery = queryShape(AI_SDK_ROUTES.history, AI_SDK_ROUTES.history.path);
 
 /**
  * The endpoint of a stock `useChat` with `DefaultChatTransport`.
@@ -49,11 +43,12 @@ export function createAiSdkRoutes(needs: AiSdkNeeds): Router {
   const ask: RequestHandler = async (request, response) => {
     const major = majorOf(request);
     const commands = commandsOf(dispatch, callers.of(request));
-    const asked = readUiRequest(request.body ?? {});
+    const asked = readUiRequest(takeBody(request));
     const requestId = request.get('idempotency-key');
     const turn = await askTurn(commands, asked, {
       newId: () => ids.id(),
       defaultAssistantId: needs.defaultAssistantId,
+      maxMessageBytes: needs.maxMessageBytes,
       ...(requestId === undefined ? {} : { requestId }),
     });
     const form = new UiForm({ major, commands, choose: (turns) => asItIs(commands, turn, turns) });
@@ -87,7 +82,7 @@ export function createAiSdkRoutes(needs: AiSdkNeeds): Router {
   const stop: RequestHandler = async (request, response) => {
     const commands = commandsOf(dispatch, callers.of(request));
     const { chatId } = parse(chatNamed, request.params);
-    const { messageId } = parse(stopBody, request.body ?? {});
+    const { messageId } = parse(stopBody, takeBody(request));
     const requestId = messageId === undefined ? undefined : (turnOfAnswer(messageId) ?? messageId);
     response.json({ turn: await stopped(commands, chatId, requestId) });
   };
@@ -95,27 +90,27 @@ export function createAiSdkRoutes(needs: AiSdkNeeds): Router {
   const history: RequestHandler = async (request, response) => {
     const major = majorOf(request);
     const { chatId } = parse(chatNamed, request.params);
-    const args = parse(table['message:list'].args, { ...readQuery(request, historyQuery), chatId });
+    const args = parse(AI_SDK_ROUTES.history.args, { ...readQuery(request, historyQuery), chatId });
     response.json(await historyOf(commandsOf(dispatch, callers.of(request)), args, major));
   };
 
   const router = Router({ caseSensitive: true });
   router
-    .route(CHAT)
+    .route(AI_SDK_ROUTES.ask.path)
     .post(ask)
     .all(answerOtherMethods(['POST']));
   router
-    .route(STOP)
+    .route(AI_SDK_ROUTES.stop.path)
     .post(stop)
     .all(answerOtherMethods(['POST']));
   // A HEAD would follow the chat and show nothing of it.
   router
-    .route(STREAM)
+    .route(AI_SDK_ROUTES.resume.path)
     .head(answerOtherMethods(['GET']))
     .get(resume)
     .all(answerOtherMethods(['GET']));
   router
-    .route(MESSAGES)
+    .route(AI_SDK_ROUTES.history.path)
     .get(history)
     .all(answerOtherMethods(['GET']));
   return router;

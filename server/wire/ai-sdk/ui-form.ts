@@ -2,6 +2,7 @@ import {
   CURRENT_MAJOR,
   FollowedAnswer,
   isTerminator,
+  wholeTurn,
   type AnswerPage,
   type UiChunk,
   type UiMajor,
@@ -26,8 +27,6 @@ export interface UiFormNeeds {
   readonly choose: (turns: readonly Turn[]) => Promise<Turn>;
   readonly commands: ChatCommands;
 }
-
-const PAGE = 200;
 
 /** A turn as a UI message stream of the AI SDK: always from its `start`, whatever the client has seen of it before. */
 export class UiForm implements TurnForm {
@@ -77,13 +76,7 @@ export class UiForm implements TurnForm {
     const first = messages.find((message) => message.requestId === requestId);
     const isWhole = !answer.hasMore || (first !== undefined && first.sequence > solidFrom(answer));
     if (isWhole) return pages;
-    for (let after = 0, hasMore = true; hasMore;) {
-      const page = await this.needs.commands.call('message:list', { chatId, requestId, limit: PAGE, after });
-      pages.push({ messages: page.messages, offset: page.position.offset });
-      after = page.messages.at(-1)?.sequence ?? after;
-      hasMore = page.hasMore && page.messages.length > 0;
-    }
-    return pages;
+    return [...pages, ...(await wholeTurn(this.needs.commands, { chatId, requestId }))];
   }
 
   #frames(chunks: readonly UiChunk[]): string {

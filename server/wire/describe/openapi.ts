@@ -1,12 +1,18 @@
 import { commands, ERROR_CODES, ERRORS, type ErrorCode } from '../../../protocol/index.js';
+import { AG_UI_ROUTES } from '../ag-ui/described.js';
+import { AI_SDK_ROUTES } from '../ai-sdk/described.js';
 import { pathParameters, queryShape } from '../http/arguments.js';
+import type { FrontendRoute } from '../http/frontend-route.js';
 import { boundCommands, type BoundCommand } from '../http/routes.js';
 import { EVENTS_PATH } from '../http/server-sent-events.js';
 import { componentSchemas, jsonSchema, reference, type JsonSchema } from './schemas.js';
 
 const DRAFT = 'draft-2020-12';
 
-/** OpenAPI 3.1 of section 8, made from the command table: a route that is not in it does not exist, and the other way round. */
+/**
+ * OpenAPI 3.1 of section 8, made from the command table, and of the routes for frontends, made from theirs: a route that is
+ * not in one of them does not exist, and the other way round.
+ */
 export function describeHttp(serverVersion: string): JsonSchema {
   return {
     openapi: '3.1.0',
@@ -18,7 +24,7 @@ export function describeHttp(serverVersion: string): JsonSchema {
     },
     // An empty one: with AUTH_MODE=none nobody needs a token.
     security: [{ bearer: [] }, {}],
-    tags: ['chat', 'message', 'turn', 'step', 'operations'].map((name) => ({ name })),
+    tags: ['chat', 'message', 'turn', 'step', 'ai-sdk', 'ag-ui', 'operations'].map((name) => ({ name })),
     paths: paths(),
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
@@ -32,6 +38,7 @@ function paths(): Record<string, JsonSchema> {
   const all: Record<string, JsonSchema> = {};
   for (const command of boundCommands)
     (all[template(command.http.path)] ??= {})[command.http.method] = operation(command);
+  for (const route of frontendRoutes) (all[template(route.path)] ??= {})[route.method] = frontendOperation(route);
   return { ...all, [template(EVENTS_PATH)]: { get: eventStream() }, ...operational };
 }
 
@@ -102,6 +109,8 @@ function success({ http, result }: BoundCommand): JsonSchema {
 
 const asJson = (schema: JsonSchema): JsonSchema => ({ 'application/json': { schema } });
 
+const AS_EVENTS: JsonSchema = { 'text/event-stream': { schema: { type: 'string' } } };
+
 const idempotencyKey: JsonSchema = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -148,12 +157,41 @@ function eventStream(): JsonSchema {
       200: {
         description:
           'Server-Sent Events: one `snapshot` (the answer of chat:subscribe) or, on replay, none; then one `message` per ChatEvent. The id is `<epoch>:<offset>`.',
-        content: { 'text/event-stream': { schema: { type: 'string' } } },
+        content: AS_EVENTS,
       },
       ...refusals,
     },
   };
 }
+
+const frontendRoutes: readonly FrontendRoute[] = [...Object.values(AI_SDK_ROUTES), ...AG_UI_ROUTES];
+
+function frontendOperation({ operationId, summary, tag, ...route }: FrontendRoute): JsonSchema {
+  const { inPath, inQuery } = argumentSchemas(route.args, route.path);
+  const headers = Object.entries(route.headers ?? {}).map(([name, { description, schema }]) => ({
+    name,
+    in: 'header',
+    description,
+    schema: jsonSchema(schema, 'input', DRAFT),
+  }));
+  const body = route.body && jsonSchema(route.body, 'input', DRAFT);
+  return {
+    operationId,
+    summary,
+    tags: [tag],
+    parameters: [...inPath, ...inQuery, ...headers],
+    ...(body ? { requestBody: { required: body['required'] !== undefined, content: asJson(body) } } : {}),
+    responses: { ...answered(route), ...refusals },
+  };
+}
+
+const answered = ({ answer, nothing }: Pick<FrontendRoute, 'answer' | 'nothing'>): JsonSchema => ({
+  200:
+    typeof answer === 'string'
+      ? { description: `Server-Sent Events. ${answer}`, content: AS_EVENTS }
+      : { description: STATUS_WORDS[200], content: asJson(jsonSchema(answer, 'output', DRAFT)) },
+  ...(nothing === undefined ? {} : { 204: { description: nothing } }),
+});
 
 const operational: Record<string, JsonSchema> = Object.fromEntries(
   (

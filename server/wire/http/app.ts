@@ -40,7 +40,11 @@ export interface HttpAppNeeds {
   readonly log: Log;
   readonly clock: Clock;
   readonly ids: IdSource;
-  readonly settings: PagesSettings & { readonly maxFrameBytes: number; readonly maxOutboxBytes: number };
+  readonly settings: PagesSettings & {
+    readonly maxFrameBytes: number;
+    readonly maxMessageBytes: number;
+    readonly maxOutboxBytes: number;
+  };
   readonly serverVersion: string;
   /** Who answers where a frontend names nobody, in a chat that comes into being with its first question. */
   readonly defaultAssistantId?: string | undefined;
@@ -85,7 +89,7 @@ export function createHttpApp(needs: HttpAppNeeds): HttpApp {
   api.use(
     streams.router,
     createAgUiRoutes({ dispatch, callers, turnStreams }),
-    createAiSdkRoutes({ ...needs, callers, turnStreams }),
+    createAiSdkRoutes({ ...needs, ...settings, callers, turnStreams }),
     createRoutes(dispatch, callers),
   );
 

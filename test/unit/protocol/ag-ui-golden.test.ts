@@ -267,3 +267,19 @@ test('AG-UI: a long text in an activity is not told anew with every word, and wh
     expect(again.messages, `cut after ${cut} events`).toEqual(truth(chat));
   }
 });
+
+test('AG-UI: an input that is being written is not told anew with every word, and whole in the end', async () => {
+  const chat = new ScriptedChat();
+  const id = chat.send('tool_call', { tool: 'write', toolCallId: 'c1', inputText: '', state: 'running' });
+  for (let line = 0; line < 400; line++) chat.append(id, `${line}`.padEnd(99, '.'), 'inputText');
+  const input = { file: 'x'.repeat(400 * 99) };
+  chat.emit({ type: 'message.set', messageId: id, path: 'input', value: input });
+  chat.emit({ type: 'message.merged', messageId: id, path: '', value: { state: 'completed', output: 'written' } });
+  chat.close(id);
+  chat.end();
+  const client = clientWith(question);
+  const events = told(chat, 'asks');
+  await client.hear(events, 'asks');
+  expect(client.messages).toEqual(truth(chat));
+  expect(JSON.stringify(events).length).toBeLessThan(2 * 400 * 99);
+});
