@@ -1,29 +1,14 @@
-import { Tooltip } from 'radix-ui';
 import { useState, type ReactNode } from 'react';
-import { ChatPage, useNewId } from './chat/chat-page.js';
+import { ChatPage } from './chat/chat-page.js';
 import { Gone } from './chat/gone.js';
+import { useNewId } from './chat/use-new-id.js';
 import { Sidebar } from './chats/sidebar.js';
 import { useRoute } from './route.js';
-import { SessionProvider } from './session/session-provider.js';
-import type { Session } from './session/session.js';
-import { SignIn } from './session/token-dialog.js';
 import { Drawer } from './ui/dialog.js';
-import { Notices } from './ui/notices.js';
 import { useWide } from './ui/use-wide.js';
 
-export function App({ session }: { session: Session }): ReactNode {
-  return (
-    <Tooltip.Provider delayDuration={400}>
-      <SessionProvider session={session}>
-        <Page />
-        <SignIn />
-      </SessionProvider>
-      <Notices />
-    </Tooltip.Provider>
-  );
-}
-
-function Page(): ReactNode {
+/** The page to chat in: the chats, and one of them. */
+export function App(): ReactNode {
   const route = useRoute();
   const isWide = useWide();
   const [isListOpen, setListOpen] = useState(false);

@@ -2,4 +2,4 @@
 import { mount } from './mount.js';
 import { InspectorApp } from './inspector/inspector-app.js';
 
-mount((session) => <InspectorApp session={session} />);
+mount(<InspectorApp />);

@@ -2,4 +2,4 @@
 import { mount } from './mount.js';
 import { App } from './app.js';
 
-mount((session) => <App session={session} />);
+mount(<App />);

@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from 'react';
 import { Listeners } from '../store.js';
+import { chatIdIn } from './paths.js';
 
 /** What an address of this page means. */
 export type Route =
@@ -8,14 +9,13 @@ export type Route =
   | { readonly page: 'chat'; readonly chatId: string }
   | { readonly page: 'unknown' };
 
-const CHAT = /^\/chats\/([A-Za-z0-9_-]{1,64})$/;
 const moved = new Listeners();
 let visits = 0;
 let known: { readonly path: string; readonly visit: number; readonly route: Route } | null = null;
 
 function routeOf(path: string): Route {
-  const chatId = CHAT.exec(path)?.[1];
-  if (chatId !== undefined) return { page: 'chat', chatId };
+  const chatId = chatIdIn(path);
+  if (chatId !== null) return { page: 'chat', chatId };
   return path === '/' ? { page: 'new', visit: visits } : { page: 'unknown' };
 }
 
@@ -35,8 +35,6 @@ function subscribe(listener: () => void): () => void {
 }
 
 export const useRoute = (): Route => useSyncExternalStore(subscribe, current);
-
-export const chatPath = (chatId: string): string => `/chats/${chatId}`;
 
 /** Goes to an address of this page. @param replace in place of the present one, to which there is no way back then */
 export function navigate(path: string, { replace = false } = {}): void {

@@ -15,21 +15,21 @@ export function Announcer({ chatId }: { chatId: string }): ReactNode {
   const chat = useClient().chat(chatId);
   const name = useAssistantName();
   const running = useChatSnapshot(runningOf);
-  const [said, setSaid] = useState('');
+  const [news, setNews] = useState('');
   useEffect(() => {
     if (running === null) return;
-    setSaid(`${name} is answering.`);
+    setNews('is answering.');
     return () => {
       const snapshot = chat.view.getSnapshot();
       const turn = snapshot.turns.get(running);
       if (!turn || !isEnded(turn.status)) return;
       const text = answerText(snapshot, running).slice(0, MAX_SPOKEN);
-      setSaid(turn.status === 'completed' ? `${name} answered: ${text}` : `${name} did not finish: ${text}`);
+      setNews(turn.status === 'completed' ? `answered: ${text}` : `did not finish: ${text}`);
     };
   }, [chat, running]);
   return (
     <div role="status" aria-label="Answers" className="sr-only">
-      {said}
+      {news && `${name} ${news}`}
     </div>
   );
 }

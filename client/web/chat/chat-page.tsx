@@ -1,7 +1,8 @@
 import { useEffect, useState, type ReactNode } from 'react';
-import { ChatProvider, useChat, useClient } from '../../react/index.js';
+import { ChatProvider, useChat } from '../../react/index.js';
 import { titleFrom, titleOf } from '../chats/title.js';
-import { chatPath, navigate } from '../route.js';
+import { chatPath } from '../paths.js';
+import { navigate } from '../route.js';
 import { useHello } from '../session/session-provider.js';
 import { kept } from '../session/storage.js';
 import { Announcer } from './announcer.js';
@@ -10,12 +11,12 @@ import { ChatHeader } from './chat-header.js';
 import { Composer } from './composer.js';
 import { ConnectionNotice } from './connection-notice.js';
 import { Gone, Reading } from './gone.js';
-import { COLUMN } from './message-row.js';
+import { COLUMN } from './column.js';
 import { WhoIsTyping } from './presence.js';
-import { Stick } from './stick.js';
-import { Timeline, useStick } from './timeline.js';
+import { Timeline } from './timeline.js';
 import { UpNext } from './up-next.js';
 import { useMayTalk } from './use-may-talk.js';
+import { useStick } from './use-stick.js';
 import { Welcome } from './welcome.js';
 
 interface ChatPageProps {
@@ -42,7 +43,7 @@ function Conversation({ chatId, isNew }: { chatId: string; isNew: boolean }): Re
   const { status, chat, reason, error, messageIds, pending, hasMore } = useChat();
   const mayTalk = useMayTalk();
   const { assistantId, choose } = useAssistantForNew();
-  const stick = useStick(() => new Stick());
+  const stick = useStick();
   const send = useSend(chatId, isNew, assistantId);
   useTitle(chat ? titleOf(chat) : null);
 
@@ -100,14 +101,4 @@ function useTitle(title: string | null): void {
   useEffect(() => {
     document.title = title ? `${title} · Turnstream` : 'Turnstream';
   }, [title]);
-}
-
-/** The id of the chat that does not exist yet: another one with each visit; null: none is under way. */
-export function useNewId(visit: number | null): string {
-  const client = useClient();
-  const [held, setHeld] = useState(() => ({ client, visit, id: client.newId() }));
-  if ((visit === null || held.visit === visit) && held.client === client) return held.id;
-  const next = { client, visit, id: client.newId() };
-  setHeld(next);
-  return next.id;
 }

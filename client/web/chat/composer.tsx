@@ -1,11 +1,12 @@
 import { ArrowUp, Square } from 'lucide-react';
-import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
+import { useEffect, useEffectEvent, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
+import { systemClock } from '../../clock.js';
 import { useChat, usePresence } from '../../react/index.js';
 import { IconButton } from '../ui/button.js';
+import { classes } from '../ui/classes.js';
 import { attempt } from '../ui/notices.js';
-import { useAfter } from '../ui/use-after.js';
 import { draftOf, keepDraft } from './drafts.js';
-import { COLUMN } from './message-row.js';
+import { COLUMN } from './column.js';
 
 /** How long after the last key somebody still counts as typing. */
 const TYPING_MS = 3_000;
@@ -15,7 +16,7 @@ const isTouch = matchMedia('(pointer: coarse)');
 interface ComposerProps {
   readonly chatId: string;
   readonly onSend: (text: string) => void;
-  /** Stands at the left below the text. */
+  /** Stands at the left below the text, which is beside the buttons where there is nothing. */
   readonly children?: ReactNode;
 }
 
@@ -55,7 +56,7 @@ export function Composer({ chatId, onSend, children }: ComposerProps): ReactNode
         send();
       }}
     >
-      <div className="rounded-3xl border border-input bg-card shadow-sm transition-colors focus-within:border-ring">
+      <div className="flex flex-wrap items-end rounded-[1.625rem] border border-input bg-card shadow-sm transition-colors focus-within:border-ring">
         <textarea
           ref={field}
           aria-label="Message"
@@ -64,10 +65,13 @@ export function Composer({ chatId, onSend, children }: ComposerProps): ReactNode
           value={text}
           onChange={(event) => write(event.target.value)}
           onKeyDown={pressed}
-          className="block field-sizing-content max-h-[40dvh] min-h-12 w-full resize-none bg-transparent px-5 pt-3.5 pb-1 text-base outline-none placeholder:text-muted-foreground sm:text-[15px]"
+          className={classes(
+            'field-sizing-content max-h-[40dvh] min-w-0 flex-1 resize-none bg-transparent pt-3.5 pl-5 text-base outline-none placeholder:text-muted-foreground sm:text-[15px]',
+            children ? 'basis-full pr-5 pb-1' : 'pr-2 pb-3.5',
+          )}
         />
-        <div className="flex items-center gap-2 px-2.5 pb-2.5">
-          <div className="flex min-w-0 flex-1 items-center gap-2">{children}</div>
+        {children && <div className="min-w-0 flex-1 p-2">{children}</div>}
+        <div className="flex items-center gap-2 p-2">
           {running && (
             <IconButton label="Stop (Esc)" look="plain" isRound onClick={stopAnswer}>
               <Square size={13} fill="currentColor" />
@@ -91,17 +95,17 @@ export function Composer({ chatId, onSend, children }: ComposerProps): ReactNode
 /** Shows the others that this person is typing, until there was no key for a while. */
 function useTyping(): (isTyping: boolean) => void {
   const { setTyping } = usePresence();
-  const [keys, setKeys] = useState(0);
-  const [isTyping, setIsTyping] = useState(false);
-  const latest = useRef(setTyping);
-  useEffect(() => {
-    latest.current = setTyping;
-  }, [setTyping]);
-  useEffect(() => latest.current(isTyping), [isTyping]);
-  // A number that differs by key begins the wait anew.
-  useAfter(isTyping ? TYPING_MS + (keys % 2) : null, () => setIsTyping(false));
-  return (next) => {
-    setKeys((count) => count + 1);
-    setIsTyping(next);
+  /** Another one with each key; null: not typing. */
+  const [key, setKey] = useState<object | null>(null);
+  const change = (isTyping: boolean): void => {
+    setKey(isTyping ? {} : null);
+    setTyping(isTyping);
   };
+  const rest = useEffectEvent(() => change(false));
+  useEffect(() => {
+    if (key === null) return;
+    const timer = systemClock.after(TYPING_MS, () => rest());
+    return () => timer.cancel();
+  }, [key]);
+  return change;
 }

@@ -1,31 +1,45 @@
 import { CloudOff, LoaderCircle } from 'lucide-react';
-import { useEffect, useState, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useConnection } from '../../react/index.js';
 import { useSession } from '../session/session-provider.js';
-import { Button } from '../ui/button.js';
-import { Hint } from '../ui/button.js';
+import { Button, Hint } from '../ui/button.js';
 import { useAfter, useNow } from '../ui/use-after.js';
 
 /** A short gap is nobody's business: what is sent meanwhile waits. */
 const QUIET_MS = 600;
 const UP_TO_DATE_MS = 2_500;
 
+type Phase = 'first' | 'slow' | 'well' | 'gap' | 'lost' | 'back';
+
+interface Next {
+  /** Where the connection is well, where it is not, and where it has stayed in this phase for so long. */
+  readonly well: Phase;
+  readonly unwell: Phase;
+  readonly later?: { readonly ms: number; readonly phase: Phase };
+}
+
+/** What is said of a connection over its life. That it is well again is news only to who has seen it lost. */
+const PHASES: Readonly<Record<Phase, Next>> = {
+  first: { well: 'well', unwell: 'first', later: { ms: QUIET_MS, phase: 'slow' } },
+  slow: { well: 'well', unwell: 'slow' },
+  well: { well: 'well', unwell: 'gap' },
+  gap: { well: 'well', unwell: 'gap', later: { ms: QUIET_MS, phase: 'lost' } },
+  lost: { well: 'back', unwell: 'lost' },
+  back: { well: 'back', unwell: 'gap', later: { ms: UP_TO_DATE_MS, phase: 'well' } },
+};
+
 /** The connection, where there is something to say of it; and for a moment that all is well again. */
 export function ConnectionNotice(): ReactNode {
   const connection = useConnection();
   const isWell = connection.status === 'open' && connection.isUpToDate;
-  const [phase, setPhase] = useState<'well' | 'gap' | 'lost' | 'back'>('well');
-  useEffect(() => {
-    setPhase((before) => {
-      if (isWell) return before === 'lost' ? 'back' : before === 'back' ? 'back' : 'well';
-      return before === 'lost' ? 'lost' : 'gap';
-    });
-  }, [isWell]);
-  useAfter(phase === 'gap' ? QUIET_MS : null, () => setPhase('lost'));
-  useAfter(phase === 'back' ? UP_TO_DATE_MS : null, () => setPhase('well'));
+  const [phase, setPhase] = useState<Phase>('first');
+  const { well, unwell, later } = PHASES[phase];
+  const next = isWell ? well : unwell;
+  if (next !== phase) setPhase(next);
+  useAfter(later?.ms ?? null, () => later && setPhase(later.phase));
   return (
     <div role="status" aria-label="Connection" className="empty:hidden">
-      {phase === 'lost' && <Lost />}
+      {(phase === 'slow' || phase === 'lost') && <Lost />}
       {phase === 'back' && (
         <p className="animate-appear border-b border-border px-4 py-1.5 text-center text-note text-success">
           You are up to date

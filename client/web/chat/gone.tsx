@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { ChatError, EndReason } from '../../index.js';
 import { navigate } from '../route.js';
 import { Button } from '../ui/button.js';
-import { COLUMN } from './message-row.js';
+import { COLUMN } from './column.js';
 
 const WORDS: Readonly<Record<EndReason, { readonly title: string; readonly text: string }>> = {
   deleted: { title: 'This chat was deleted', text: 'It is gone with all that was said in it.' },

@@ -5,13 +5,9 @@ import { MessageContent } from '../message/message-content.js';
 import { useHello } from '../session/session-provider.js';
 import { Avatar } from '../ui/avatar.js';
 import { classes } from '../ui/classes.js';
+import { BUBBLE, COLUMN } from './column.js';
 import type { Row } from './rows.js';
 import { TurnEnd } from './turn-end.js';
-
-/** What a person's words stand on. */
-export const BUBBLE = 'max-w-[85%] rounded-2xl rounded-br-md bg-muted px-4 py-2.5';
-/** The column in which a chat is read. */
-export const COLUMN = 'mx-auto w-full max-w-3xl px-4 sm:px-6';
 
 /** One message, rendered for its own changes alone. */
 export const MessageRow = memo(function MessageRow({ row }: { row: Row }): ReactNode {

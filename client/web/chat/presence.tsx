@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { usePresence } from '../../react/index.js';
 import { Avatar } from '../ui/avatar.js';
 import { Hint } from '../ui/button.js';
-import { COLUMN } from './message-row.js';
+import { COLUMN } from './column.js';
 
 const MAX_SHOWN = 4;
 

@@ -7,7 +7,7 @@ import { Button } from '../ui/button.js';
 import { Dots } from '../ui/dots.js';
 import { attempt } from '../ui/notices.js';
 import { useAssistantName } from './assistant-name.js';
-import { BUBBLE, COLUMN } from './message-row.js';
+import { BUBBLE, COLUMN } from './column.js';
 
 /** What stands below the last message: what is on its way, and that an answer is being waited for. */
 export function Tail(): ReactNode {

@@ -1,10 +1,11 @@
 import { ArrowDown } from 'lucide-react';
-import { useCallback, useEffect, useRef, useState, useSyncExternalStore, type ReactNode } from 'react';
+import { useCallback, useEffect, useRef, useSyncExternalStore, type ReactNode } from 'react';
 import { Virtuoso } from 'react-virtuoso';
 import { useChat } from '../../react/index.js';
 import { attempt } from '../ui/notices.js';
 import { useFirstIndex } from './first-index.js';
-import { COLUMN, MessageRow } from './message-row.js';
+import { COLUMN } from './column.js';
+import { MessageRow } from './message-row.js';
 import { useRows, type Row } from './rows.js';
 import type { Stick } from './stick.js';
 import { Tail } from './tail.js';
@@ -78,11 +79,4 @@ function ToTheEnd({ stick }: { stick: Stick }): ReactNode {
       <ArrowDown size={14} aria-hidden /> Newest
     </button>
   );
-}
-
-/** One for each chat that is shown. */
-export function useStick(make: () => Stick): Stick {
-  const [stick] = useState(make);
-  useEffect(() => () => stick.attach(null), [stick]);
-  return stick;
 }

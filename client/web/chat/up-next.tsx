@@ -4,7 +4,7 @@ import type { ChatSnapshot } from '../../index.js';
 import { useChat, useChatSnapshot } from '../../react/index.js';
 import { IconButton } from '../ui/button.js';
 import { attempt } from '../ui/notices.js';
-import { COLUMN } from './message-row.js';
+import { COLUMN } from './column.js';
 import { useWaiting } from './rows.js';
 import { useMayTalk } from './use-may-talk.js';
 

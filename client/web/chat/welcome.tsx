@@ -1,6 +1,6 @@
 import { ArrowUpRight } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { COLUMN } from './message-row.js';
+import { COLUMN } from './column.js';
 
 /** Each shows something that the page can do with an answer, whoever gives it: the echo says it back word by word. */
 const SUGGESTIONS = [

@@ -2,6 +2,7 @@ import { Archive, ArchiveRestore, Pencil, ScanSearch, Share2, Trash2 } from 'luc
 import { useState, type ReactNode } from 'react';
 import type { ChatRow } from '../../index.js';
 import { useClient } from '../../react/index.js';
+import { inspectorPath } from '../paths.js';
 import { navigate, useRoute } from '../route.js';
 import { Confirm } from '../ui/dialog.js';
 import { Menu, MenuItem, MenuLine, MenuLink } from '../ui/menu.js';
@@ -48,7 +49,7 @@ export function ChatMenu({ chat, mayChange, onShare, trigger }: ChatMenuProps): 
             </MenuItem>
           </>
         )}
-        <MenuLink icon={<ScanSearch size={15} />} href={`/inspector/${chatId}`}>
+        <MenuLink icon={<ScanSearch size={15} />} href={inspectorPath(chatId)}>
           Inspect
         </MenuLink>
         {mayChange && (

@@ -2,7 +2,7 @@ import { RadioGroup } from 'radix-ui';
 import type { ReactNode } from 'react';
 import type { ChatRow } from '../../index.js';
 import { useClient } from '../../react/index.js';
-import { chatPath } from '../route.js';
+import { chatPath } from '../paths.js';
 import { CopyButton } from '../ui/copy-button.js';
 import { Dialog } from '../ui/dialog.js';
 import { FIELD } from '../ui/field.js';

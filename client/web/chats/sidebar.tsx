@@ -1,5 +1,5 @@
 import { ListFilter, Search, SquarePen } from 'lucide-react';
-import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { useEffect, useEffectEvent, useRef, useState, type ReactNode } from 'react';
 import type { ChatsOptions } from '../../react/index.js';
 import icon from '../icon.svg';
 import { navigate } from '../route.js';
@@ -86,15 +86,12 @@ export function Sidebar({ openChatId, onChosen }: SidebarProps): ReactNode {
 
 /** Ctrl or Cmd and a key, wherever one is. */
 function useKey(key: string, pressed: () => void): void {
-  const latest = useRef(pressed);
-  useEffect(() => {
-    latest.current = pressed;
-  });
+  const called = useEffectEvent(pressed);
   useEffect(() => {
     const listener = (event: globalThis.KeyboardEvent): void => {
       if (!(event.ctrlKey || event.metaKey) || event.altKey || event.key.toLowerCase() !== key) return;
       event.preventDefault();
-      latest.current();
+      called();
     };
     addEventListener('keydown', listener);
     return () => removeEventListener('keydown', listener);

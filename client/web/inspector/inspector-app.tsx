@@ -1,27 +1,11 @@
-import { Tooltip } from 'radix-ui';
 import type { ReactNode } from 'react';
 import icon from '../icon.svg';
-import { SessionProvider } from '../session/session-provider.js';
-import type { Session } from '../session/session.js';
-import { SignIn } from '../session/token-dialog.js';
-import { Notices } from '../ui/notices.js';
 import { ChatChoice } from './chats/chat-choice.js';
 import { Inspection } from './inspection.js';
 import { useInspectedChat } from './route.js';
 
-export function InspectorApp({ session }: { session: Session }): ReactNode {
-  return (
-    <Tooltip.Provider delayDuration={400}>
-      <SessionProvider session={session}>
-        <Inspector />
-        <SignIn />
-      </SessionProvider>
-      <Notices />
-    </Tooltip.Provider>
-  );
-}
-
-function Inspector(): ReactNode {
+/** The inspector: of the chat that the address names, else of one to be chosen. */
+export function InspectorApp(): ReactNode {
   const chatId = useInspectedChat();
   return chatId === null ? <Choosing /> : <Inspection key={chatId} chatId={chatId} />;
 }

@@ -14,7 +14,7 @@ export function SourceNotice({ state, isEmpty, onAgain }: SourceNoticeProps): Re
   return (
     <div role="status" className="shrink-0">
       {text !== null && (
-        <div className="flex items-center gap-3 border-b border-border bg-warning-soft px-3 py-1.5 text-[13px] text-warning">
+        <div className="flex items-center gap-3 border-b border-border bg-warning-soft px-3 py-1.5 text-note text-warning">
           <span className="min-w-0 flex-1">{text}</span>
           {state.status === 'ended' && state.reason !== 'deleted' && (
             <Button size="small" onClick={onAgain}>

@@ -3,9 +3,10 @@ import { useState, type ReactNode } from 'react';
 import type { ChatView } from '../../../protocol/index.js';
 import { titleOf } from '../chats/title.js';
 import icon from '../icon.svg';
-import { chatPath } from '../route.js';
+import { chatPath } from '../paths.js';
 import { Button } from '../ui/button.js';
 import { classes } from '../ui/classes.js';
+import { copy } from '../ui/clipboard.js';
 import { Dialog } from '../ui/dialog.js';
 import { notify } from '../ui/notices.js';
 import { ChatChoice } from './chats/chat-choice.js';
@@ -39,7 +40,7 @@ export function TopBar({ chatId, entries, tip, view, cursor, state }: TopBarProp
       </Button>
       <a
         href={chatPath(chatId)}
-        className="inline-flex items-center gap-0.5 rounded-md px-1.5 py-1 text-[13px] text-muted-foreground hover:bg-accent hover:text-foreground max-sm:hidden"
+        className="inline-flex items-center gap-0.5 rounded-md px-1.5 py-1 text-note text-muted-foreground hover:bg-accent hover:text-foreground max-sm:hidden"
       >
         chat
         <ArrowUpRight size={13} aria-hidden />
@@ -50,7 +51,7 @@ export function TopBar({ chatId, entries, tip, view, cursor, state }: TopBarProp
           epoch {tip.position.epoch.slice(0, 12)}
         </span>
       )}
-      <Button size="small" disabled={!view} onClick={() => view && copy(testCase(entries, cursor.id, view))}>
+      <Button size="small" disabled={!view} onClick={() => view && copy(testCase(entries, cursor.id, view), told)}>
         <FlaskConical size={14} aria-hidden />
         <span className="max-sm:sr-only">Copy as a test case</span>
       </Button>
@@ -72,6 +73,8 @@ export function TopBar({ chatId, entries, tip, view, cursor, state }: TopBarProp
   );
 }
 
+const told = (): void => notify('Copied: a test for vitest, of the log up to here.');
+
 function Live({ state }: { state: SourceState }): ReactNode {
   return (
     <span className="inline-flex items-center gap-1.5">
@@ -84,15 +87,5 @@ function Live({ state }: { state: SourceState }): ReactNode {
       />
       {state.status}
     </span>
-  );
-}
-
-function copy(text: string): void {
-  // Browsers have no clipboard for pages over plain http.
-  const { clipboard } = navigator as { clipboard?: Clipboard };
-  if (!clipboard) return notify('This browser lets only https pages copy.');
-  clipboard.writeText(text).then(
-    () => notify('Copied: a test for vitest, of the log up to here.'),
-    () => notify('The browser did not let it be copied.'),
   );
 }

@@ -24,6 +24,9 @@ export function placeOf(address: string): string {
   return url?.host || address;
 }
 
+/** Where this server answers with streams that do not end. As pictures, six of them would use up a browser's connections. */
+const IS_STREAMED = /^\/(v1|socket\.io)(\/|$)/i;
+
 /**
  * The address of a picture that may be loaded: from this server, or one of the origins. Any other would tell a stranger
  * that this chat is being read, and whatever an answer can be made to write into it.
@@ -31,5 +34,14 @@ export function placeOf(address: string): string {
 export function pictureAddress(address: string, origins: readonly string[]): string | null {
   const url = parsed(address);
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) return null;
-  return url.origin === location.origin || origins.includes(url.origin) ? url.href : null;
+  if (url.origin === location.origin) return IS_STREAMED.test(decoded(url.pathname)) ? null : url.href;
+  return origins.includes(url.origin) ? url.href : null;
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path).replaceAll(/\/{2,}/g, '/');
+  } catch {
+    return path;
+  }
 }

@@ -2,12 +2,10 @@ import rehypeSanitize, { defaultSchema } from 'rehype-sanitize';
 import type { ReactNode } from 'react';
 import { Streamdown, type Components, type StreamdownProps } from 'streamdown';
 import { linkAddress } from './addresses.js';
+import { isBearable } from './bearable.js';
 import { CodeFence } from './code-fence.js';
 import { highlighterPlugin } from './highlighter.js';
 import { Picture } from './picture.js';
-
-/** Longer text is shown as it stands: to lay it out would hold up the page. */
-const MAX_MARKDOWN = 200_000;
 
 /**
  * What is left of what a model wrote. HTML in it never becomes elements: without rehype-raw it is shown as the text that it
@@ -41,7 +39,7 @@ const PLUGINS = { code: highlighterPlugin };
 
 /** Text of an assistant. @param isOpen whether more of it may come: what has begun is shown as if it were complete */
 export function Markdown({ text, isOpen }: { text: string; isOpen: boolean }): ReactNode {
-  if (text.length > MAX_MARKDOWN) return <div className="prose font-mono text-sm whitespace-pre-wrap">{text}</div>;
+  if (!isBearable(text)) return <div className="prose font-mono text-sm whitespace-pre-wrap">{text}</div>;
   return (
     <Streamdown
       className="prose"

@@ -15,7 +15,14 @@ const button = z
     const text = label ?? (typeof value === 'string' ? value : JSON.stringify(value ?? ''));
     return { label: text, value: value ?? text };
   });
-const props = z.object({ buttons: z.array(button) });
+/** Nobody chooses among more, and thousands would hold up the page. */
+export const MAX_BUTTONS = 100;
+export const props = z.object({
+  buttons: z
+    .array(z.unknown())
+    .transform((buttons) => buttons.slice(0, MAX_BUTTONS))
+    .pipe(z.array(button)),
+});
 
 /** Choices that an assistant offers. One can be taken; which one is seen by all. */
 function Action({ message: { messageId }, props: { buttons } }: ViewProps<z.infer<typeof props>>): ReactNode {

@@ -1,21 +1,25 @@
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import * as z from 'zod';
-import { Markdown } from '../markdown/markdown.js';
+import { LazyMarkdown } from '../markdown/lazy-markdown.js';
+import { useUnfolded } from '../ui/unfolded.js';
 import { view, type ViewProps } from './view.js';
 
 const props = z.object({ content: z.string() });
 
-function Text({ message: { role, state }, props: { content } }: ViewProps<z.infer<typeof props>>): ReactNode {
-  if (role === 'user') return <Said text={content} />;
-  return <Markdown text={content} isOpen={state === 'open'} />;
+function Text({
+  message: { messageId, role, state },
+  props: { content },
+}: ViewProps<z.infer<typeof props>>): ReactNode {
+  if (role === 'user') return <Said messageId={messageId} text={content} />;
+  return <LazyMarkdown text={content} isOpen={state === 'open'} />;
 }
 
 /** More lines, or characters, of what a person said are shown when they are asked for. */
 const MAX_LINES = 12;
 const MAX_LENGTH = 1_200;
 
-function Said({ text }: { text: string }): ReactNode {
-  const [isWhole, setWhole] = useState(false);
+function Said({ messageId, text }: { messageId: string; text: string }): ReactNode {
+  const [isWhole, setWhole] = useUnfolded(messageId);
   const isLong = text.length > MAX_LENGTH || text.split('\n', MAX_LINES + 1).length > MAX_LINES;
   const clamp = isLong && !isWhole ? 'line-clamp-8' : '';
   return (

@@ -10,6 +10,7 @@ function Thinking({ message, props: { content } }: ViewProps<z.infer<typeof prop
   const isOpen = message.state === 'open';
   return (
     <Fold
+      id={message.messageId}
       icon={<Brain size={15} className={isOpen ? 'animate-breathe' : ''} />}
       title={
         <>

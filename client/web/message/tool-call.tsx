@@ -37,6 +37,7 @@ function ToolCall({ message, props }: ViewProps<z.infer<typeof schema>>): ReactN
   const shown = STATES[stateOf(state, error, message.state === 'open')];
   return (
     <Fold
+      id={message.messageId}
       icon={<Wrench size={15} />}
       title={<span className="font-mono text-note">{tool ?? name ?? 'tool'}</span>}
       note={

@@ -1,7 +1,9 @@
-import { ChatError, createChatClient, type ChatClient, type Hello } from '../../index.js';
+import { createChatClient, type ChatClient, type Hello } from '../../index.js';
 import { Held, Listeners, type Store } from '../../store.js';
+import type { Credentials } from '../../token.js';
 import { browserWake } from '../../wake.js';
 import type { Shelf } from './storage.js';
+import { TabToken } from './tab-token.js';
 import { tokenClaims } from './token-claims.js';
 
 /** Who the person at this page says to be. */
@@ -29,16 +31,17 @@ export interface SessionNeeds {
 /** The server's own default, so that what one began on the command line is here. */
 const DEFAULT_NAME = 'local';
 /** Whoever names itself is of one team, so that a chat can be shared with those who do so too. */
-export const TEAM = 'local';
+const TEAM = 'local';
 
 /** The person at this page: who that is, and the client that speaks for them. */
 export class Session {
   readonly #state: Held<SessionState>;
   readonly #hello = new Held<Hello | null>(null);
   readonly #wakers = new Listeners();
-  #given: string | null = null;
+  readonly #token: TabToken;
 
   constructor(private readonly needs: SessionNeeds) {
+    this.#token = new TabToken(needs.ofTab);
     const token = needs.ofTab.get('token');
     const name = needs.kept.get('name') ?? DEFAULT_NAME;
     this.#state = new Held(this.#open(token === null ? { by: 'name', name } : whoOf(token)));
@@ -51,6 +54,11 @@ export class Session {
   /** What the server said last of itself and of the caller; null before it has. It outlives its connection. */
   get hello(): Store<Hello | null> {
     return this.#hello;
+  }
+
+  /** How another connection than the client's says who the person is. */
+  credentials(): Credentials {
+    return credentialsOf(this.#state.getSnapshot().who, new TabToken(this.needs.ofTab));
   }
 
   /** Goes on as somebody of this name. */
@@ -69,7 +77,7 @@ export class Session {
     if (who.by !== 'token' || !isOpen) return this.#replace(next);
     try {
       await client.call('auth:refresh', { token });
-      this.#given = token;
+      this.#token.given(token);
       this.#state.set({ client, who: next });
     } catch {
       // Another person's, or none: the handshake says which.
@@ -97,7 +105,7 @@ export class Session {
   #open(who: Who): SessionState {
     const client = createChatClient({
       url: this.needs.url,
-      ...(who.by === 'name' ? { auth: { userId: who.name, teamId: TEAM } } : { token: this.#tokenSource() }),
+      ...credentialsOf(who, this.#token),
       wake: (wake) => {
         const ends = [browserWake(wake), this.#wakers.add(wake)];
         return () => ends.forEach((end) => end());
@@ -110,18 +118,9 @@ export class Session {
     });
     return { who, client };
   }
-
-  /** The token of the tab. One that the server has refused is not given again: then the person is asked. */
-  #tokenSource(): (request: { readonly refused: ChatError | null }) => string {
-    return ({ refused }) => {
-      const token = this.needs.ofTab.get('token');
-      if (token === null || (refused && token === this.#given)) {
-        throw new ChatError('unauthenticated', refused?.message);
-      }
-      this.#given = token;
-      return token;
-    };
-  }
 }
 
 const whoOf = (token: string): Who => ({ by: 'token', token, expiresAt: tokenClaims(token).expiresAt });
+
+const credentialsOf = (who: Who, { source }: TabToken) =>
+  who.by === 'name' ? { auth: { userId: who.name, teamId: TEAM } } : { token: source };

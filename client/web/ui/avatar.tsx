@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { byName } from './by-name.js';
 import { classes } from './classes.js';
 
 const COLOURS = [
@@ -10,18 +11,11 @@ const COLOURS = [
   'bg-violet-100 text-violet-900 dark:bg-violet-900 dark:text-violet-100',
 ] as const;
 
-/** Always the same of a name. */
-function colourOf(name: string): string {
-  let sum = 0;
-  for (let index = 0; index < name.length; index++) sum = (sum * 31 + name.charCodeAt(index)) >>> 0;
-  return COLOURS[sum % COLOURS.length] ?? COLOURS[0];
-}
-
 /** A person's first letter. The name has to stand beside it, or be said otherwise. */
 export function Avatar({ name, className }: { name: string; className?: string }): ReactNode {
   const shape = 'inline-flex size-6 shrink-0 items-center justify-center rounded-full text-xs font-semibold uppercase';
   return (
-    <span aria-hidden className={classes(shape, colourOf(name), className)}>
+    <span aria-hidden className={classes(shape, byName(name, COLOURS), className)}>
       {[...name][0]}
     </span>
   );

@@ -1,8 +1,11 @@
 import { ChevronRight } from 'lucide-react';
 import { Collapsible } from 'radix-ui';
 import type { ReactNode } from 'react';
+import { useUnfolded } from './unfolded.js';
 
 interface FoldProps {
+  /** Unique on the page: by it a fold is found open again when it was scrolled out of sight. */
+  readonly id: string;
   readonly icon: ReactNode;
   readonly title: ReactNode;
   /** At the right end of the line. */
@@ -11,9 +14,14 @@ interface FoldProps {
 }
 
 /** One line that opens to more. */
-export function Fold({ icon, title, note, children }: FoldProps): ReactNode {
+export function Fold({ id, icon, title, note, children }: FoldProps): ReactNode {
+  const [isOpen, setOpen] = useUnfolded(id);
   return (
-    <Collapsible.Root className="my-1 overflow-hidden rounded-xl border border-border bg-card text-sm">
+    <Collapsible.Root
+      open={isOpen}
+      onOpenChange={setOpen}
+      className="my-1 overflow-hidden rounded-xl border border-border bg-card text-sm"
+    >
       <Collapsible.Trigger className="group flex w-full min-w-0 items-center gap-2.5 px-3 py-2 text-left hover:bg-accent focus-visible:-outline-offset-2">
         <span className="shrink-0 text-muted-foreground" aria-hidden>
           {icon}

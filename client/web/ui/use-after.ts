@@ -1,15 +1,12 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useState } from 'react';
 import { systemClock } from '../../clock.js';
 
 /** Calls back `ms` after it was first given so; null: not. */
 export function useAfter(ms: number | null, callback: () => void): void {
-  const latest = useRef(callback);
-  useEffect(() => {
-    latest.current = callback;
-  });
+  const called = useEffectEvent(callback);
   useEffect(() => {
     if (ms === null) return;
-    const timer = systemClock.after(ms, () => latest.current());
+    const timer = systemClock.after(ms, () => called());
     return () => timer.cancel();
   }, [ms]);
 }

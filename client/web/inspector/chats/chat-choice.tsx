@@ -4,11 +4,12 @@ import { Virtuoso } from 'react-virtuoso';
 import type { ChatRow } from '../../../index.js';
 import { useChats, type ChatsOptions } from '../../../react/index.js';
 import { titleOf } from '../../chats/title.js';
+import { isChatId } from '../../paths.js';
 import { Person } from '../../session/person.js';
 import { classes } from '../../ui/classes.js';
 import { FIELD } from '../../ui/field.js';
 import { useSettled } from '../../ui/use-after.js';
-import { inspect, isChatId } from '../route.js';
+import { inspect } from '../route.js';
 
 const SEARCH_MS = 200;
 const PAGE = 50;
@@ -60,7 +61,7 @@ export function ChatChoice({ openChatId, onChosen }: ChatChoiceProps): ReactNode
         >
           <ArrowRight size={15} aria-hidden className="shrink-0 text-muted-foreground" />
           <span className="shrink-0">The chat with the id</span>
-          <span className="min-w-0 truncate font-mono text-[13px]">{named}</span>
+          <span className="min-w-0 truncate font-mono text-note">{named}</span>
         </button>
       )}
       {chats.length === 0 ? (

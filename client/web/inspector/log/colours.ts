@@ -1,4 +1,5 @@
 import type { ChatEvent } from '../../../../protocol/index.js';
+import { byName } from '../../ui/by-name.js';
 
 /** What an event looks like among others. */
 export type EventLook = 'turn' | 'message' | 'step' | 'chat' | 'bad';
@@ -37,8 +38,4 @@ const TURNS = [
 ] as const;
 
 /** Always the same of a turn. */
-export function turnColour(requestId: string): string {
-  let sum = 0;
-  for (let index = 0; index < requestId.length; index++) sum = (sum * 31 + requestId.charCodeAt(index)) >>> 0;
-  return TURNS[sum % TURNS.length] ?? TURNS[0];
-}
+export const turnColour = (requestId: string): string => byName(requestId, TURNS);

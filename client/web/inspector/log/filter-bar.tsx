@@ -98,7 +98,7 @@ export function FilterBar({ entries, shownCount, filter, onFilter }: FilterBarPr
 }
 
 function Deep({ text }: { text: string }): ReactNode {
-  return <span className="pl-3 font-mono text-[13px]">{text}</span>;
+  return <span className="pl-3 font-mono text-note">{text}</span>;
 }
 
 /** The newest turns that the log tells of, newest first. */

@@ -1,6 +1,7 @@
-import { FoldFault, foldChat, type ChatEvent, type ChatView } from '../../../../protocol/index.js';
+import { foldChat, type ChatView } from '../../../../protocol/index.js';
 import { Held, type Store } from '../../../store.js';
 import { isStart, type Draft, type Entry } from './entry.js';
+import { foldEvent } from './fold-event.js';
 
 /** What is held of a log. */
 export interface LogState {
@@ -46,7 +47,7 @@ export class LogBook {
         continue;
       }
       if (tip && draft.epoch === tip.position.epoch && draft.offset <= tip.position.offset) continue;
-      const next = fold(tip, draft);
+      const next = tip ? foldEvent(tip, draft) : 'It comes before anything else.';
       if (typeof next === 'string') {
         problem = next;
         break;
@@ -87,15 +88,5 @@ export class LogBook {
     this.#keyframes.set(cut.id, view);
     const start: Entry = { kind: 'start', id: cut.id, why: 'trimmed', view, unknown: [], problem: '' };
     return [start, ...entries.slice(TRIMMED_AT_ONCE + 1)];
-  }
-}
-
-function fold(view: ChatView | null, event: ChatEvent): ChatView | string {
-  if (!view) return 'It comes before anything else.';
-  try {
-    return foldChat(view, event);
-  } catch (error) {
-    const why = error instanceof FoldFault || error instanceof Error ? error.message : 'it does not fit';
-    return `#${event.offset} ${event.type}: ${why}`;
   }
 }

@@ -1,5 +1,6 @@
-import { FoldFault, foldChat, type ChatEvent, type ChatView, type Message } from '../../../../protocol/index.js';
+import type { ChatEvent, ChatView, Message } from '../../../../protocol/index.js';
 import type { Draft, StartDraft } from './entry.js';
+import { foldEvent } from './fold-event.js';
 import { viewBefore } from './view-before.js';
 
 /** Why it begins, with what did not fit before. */
@@ -28,13 +29,9 @@ export function retell(snapshot: ChatView, events: readonly ChatEvent[], begin: 
     view: snapshot,
   });
   for (const event of events) {
-    try {
-      view = foldChat(view, event);
-    } catch (error) {
-      return misfit(
-        `#${event.offset} ${event.type}: ${error instanceof FoldFault ? error.message : 'it does not fit'}`,
-      );
-    }
+    const next = foldEvent(view, event);
+    if (typeof next === 'string') return misfit(next);
+    view = next;
     drafts.push(event);
     if (event.offset !== wholeFrom) continue;
     view = { ...view, messages: withKnown(view.messages, known), hasMore: snapshot.hasMore };

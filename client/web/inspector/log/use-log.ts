@@ -3,10 +3,8 @@ import { DEFAULT_BACKOFF } from '../../../backoff.js';
 import { systemClock } from '../../../clock.js';
 import { systemIds } from '../../../id-source.js';
 import { createSocketTransport } from '../../../socket-transport.js';
-import type { Credentials } from '../../../token.js';
 import { browserWake } from '../../../wake.js';
-import { ChatError } from '../../../index.js';
-import { TEAM, type Session, type Who } from '../../session/session.js';
+import type { Session } from '../../session/session.js';
 import { useSession, useWho } from '../../session/session-provider.js';
 import type { LogState } from './log-book.js';
 import { LogSource, type SourceState } from './log-source.js';
@@ -36,7 +34,7 @@ function sourceOf(session: Session, chatId: string): LogSource {
   return new LogSource({
     chatId,
     connection: {
-      ...credentialsOf(session),
+      ...session.credentials(),
       transport: createSocketTransport({ url: location.origin }),
       clock: systemClock,
       ids: systemIds,
@@ -45,21 +43,4 @@ function sourceOf(session: Session, chatId: string): LogSource {
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
     },
   });
-}
-
-/** As the session itself says who one is. A token that was refused is not given again: the page asks for another. */
-function credentialsOf(session: Session): Credentials {
-  const present = (): Who => session.state.getSnapshot().who;
-  const who = present();
-  if (who.by === 'name') return { auth: { userId: who.name, teamId: TEAM } };
-  let given: string | null = null;
-  return {
-    token: ({ refused }) => {
-      const now = present();
-      const token = now.by === 'token' ? now.token : null;
-      if (token === null || (refused && token === given)) throw new ChatError('unauthenticated', refused?.message);
-      given = token;
-      return token;
-    },
-  };
 }

@@ -19,7 +19,7 @@ export function StepDetail({ step, steps, onFind }: StepDetailProps): ReactNode 
   const { input, output, error, spaceSnapshot, metadata } = step;
   const previous = stepBefore(steps, step);
   return (
-    <div className="flex flex-col gap-2 px-3 pt-1 pb-3 text-[13px]">
+    <div className="flex flex-col gap-2 px-3 pt-1 pb-3 text-note">
       <p className="flex flex-wrap items-baseline gap-x-3 text-xs text-muted-foreground">
         <Status status={step.status} />
         <span>step {step.sequence}</span>
@@ -44,7 +44,7 @@ export function StepDetail({ step, steps, onFind }: StepDetailProps): ReactNode 
 export function MessageDetail({ row }: { row: TreeRow & { kind: 'message' } }): ReactNode {
   const { messageId, sequence, props, metadata } = row.message;
   return (
-    <div className="flex flex-col gap-2 px-3 pt-1 pb-3 text-[13px]">
+    <div className="flex flex-col gap-2 px-3 pt-1 pb-3 text-note">
       <p className="flex flex-wrap items-baseline gap-x-3 text-xs text-muted-foreground">
         <span>sequence {sequence}</span>
         <span className="font-mono select-all">{messageId}</span>

@@ -1,4 +1,4 @@
-import { useMemo, useState, type ReactNode } from 'react';
+import { useMemo, type ReactNode } from 'react';
 import { isEnded, type ChatEvent, type ChatView, type Turn } from '../../../../protocol/index.js';
 import { useNow } from '../../ui/use-after.js';
 import type { Heard } from '../log/log-source.js';
@@ -18,13 +18,15 @@ interface TurnDetailProps {
   /** The time of the entry that is looked at, milliseconds since 1970. */
   readonly at: number | null;
   readonly heard: Heard | null;
+  /** The ids of what is unfolded. */
+  readonly open: ReadonlySet<string>;
+  readonly onToggle: (id: string) => void;
   /** Looks at the entry of an event. */
   readonly onLook: (event: ChatEvent) => void;
 }
 
-export function TurnDetail({ turn, tip, events, at, heard, onLook }: TurnDetailProps): ReactNode {
+export function TurnDetail({ turn, tip, events, at, heard, open, onToggle, onLook }: TurnDetailProps): ReactNode {
   const { requestId } = turn;
-  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const reason = useMemo(() => reasonToAsk(events, requestId), [events, requestId]);
   const read = useRecordedSteps(requestId, reason);
   const messages = useMemo(
@@ -37,8 +39,6 @@ export function TurnDetail({ turn, tip, events, at, heard, onLook }: TurnDetailP
   const local = useNow(isEnded(turn.status) ? null : TICK_MS);
   const now = nowOf(heard, local, events);
   const scale = useMemo(() => timeScale(spansOf(story), now), [story, now]);
-  const toggle = (id: string): void =>
-    setOpen((before) => (before.has(id) ? new Set([...before].filter((one) => one !== id)) : new Set(before).add(id)));
   const finderOf = (stepId: string): (() => void) | null => {
     const begun = events.findLast((event) => event.type === 'step.started' && event.step.stepId === stepId);
     return begun ? () => onLook(begun) : null;
@@ -47,14 +47,14 @@ export function TurnDetail({ turn, tip, events, at, heard, onLook }: TurnDetailP
     <div className="min-h-0 flex-1 overflow-y-auto" tabIndex={0} role="group" aria-label="What the turn did">
       <TurnFacts turn={turn} story={story} now={now} />
       {read.status === 'refused' && (
-        <p className="border-b border-border bg-warning-soft px-3 py-1.5 text-[13px] text-warning">
+        <p className="border-b border-border bg-warning-soft px-3 py-1.5 text-note text-warning">
           {read.error.code === 'forbidden'
             ? 'Steps hold prompts and secrets: they are shown to those who may talk in this chat.'
             : `The steps could not be read: ${read.error.message}`}
         </p>
       )}
       {read.status === 'read' && steps.length === 0 && (
-        <p className="px-3 pt-2 text-[13px] text-muted-foreground">
+        <p className="px-3 pt-2 text-note text-muted-foreground">
           {isEnded(turn.status) ? 'This turn recorded no steps.' : 'No step has begun yet.'}
         </p>
       )}
@@ -67,7 +67,7 @@ export function TurnDetail({ turn, tip, events, at, heard, onLook }: TurnDetailP
         now={now}
         open={open}
         finderOf={finderOf}
-        onToggle={toggle}
+        onToggle={onToggle}
       />
     </div>
   );

@@ -19,7 +19,7 @@ export function TurnFacts({ turn, story, now }: { turn: Turn; story: TurnStory; 
     ...usageOf(turn.usage),
   ];
   return (
-    <div className="border-b border-border px-3 py-2 text-[13px]">
+    <div className="border-b border-border px-3 py-2 text-note">
       <p className="truncate font-mono text-xs text-muted-foreground select-all">{turn.requestId}</p>
       <dl className="mt-1 flex flex-wrap gap-x-4 gap-y-0.5">
         {facts.map(([name, value]) => (

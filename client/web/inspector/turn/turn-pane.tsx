@@ -1,5 +1,5 @@
 import { ChevronsUpDown } from 'lucide-react';
-import { useMemo, type ReactNode } from 'react';
+import { useMemo, useState, type ReactNode } from 'react';
 import type { ChatEvent, ChatView, Turn } from '../../../../protocol/index.js';
 import { Button } from '../../ui/button.js';
 import { Menu, MenuChoice } from '../../ui/menu.js';
@@ -28,6 +28,7 @@ interface TurnPaneProps {
 
 /** One turn: what it did, in which order, for how long. */
 export function TurnPane({ chatId, entries, tip, entry, heard, chosen, onChoose, onLook }: TurnPaneProps): ReactNode {
+  const [open, toggle] = useOpenRows();
   const events = useMemo(() => eventsOf(entries), [entries]);
   const reason = useMemo(() => String(events.findLast((event) => 'turn' in event)?.offset ?? ''), [events]);
   const listed = useTurns(chatId, reason);
@@ -70,7 +71,17 @@ export function TurnPane({ chatId, entries, tip, entry, heard, chosen, onChoose,
         )}
       </div>
       {turn ? (
-        <TurnDetail key={turn.requestId} turn={turn} tip={tip} events={events} at={at} heard={heard} onLook={lookAt} />
+        <TurnDetail
+          key={turn.requestId}
+          turn={turn}
+          tip={tip}
+          events={events}
+          at={at}
+          heard={heard}
+          open={open}
+          onToggle={toggle}
+          onLook={lookAt}
+        />
       ) : (
         <p role="status" className="px-4 py-6 text-center text-sm text-muted-foreground">
           {listed.status === 'refused' ? listed.error.message : 'This chat has had no turn yet.'}
@@ -95,6 +106,14 @@ function TurnLine({ turn }: { turn: Turn }): ReactNode {
       <Status status={turn.status} />
     </span>
   );
+}
+
+/** What is unfolded, in all turns: whoever looks at another event, and comes back, finds it so. */
+function useOpenRows(): readonly [open: ReadonlySet<string>, toggle: (id: string) => void] {
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const toggle = (id: string): void =>
+    setOpen((before) => (before.has(id) ? new Set([...before].filter((one) => one !== id)) : new Set(before).add(id)));
+  return [open, toggle];
 }
 
 const eventsOf = (entries: readonly Entry[]): readonly ChatEvent[] =>

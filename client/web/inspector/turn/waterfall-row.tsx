@@ -47,7 +47,7 @@ export function WaterfallRow({ row, ...all }: WaterfallProps & { readonly row: T
   const indent = 12 + Math.min(row.depth, MAX_INDENT) * INDENT_PX;
   if (row.kind === 'stack') {
     return (
-      <li className="flex h-6 items-center gap-1.5 text-[13px]" style={{ paddingLeft: indent }}>
+      <li className="flex h-6 items-center gap-1.5 text-note" style={{ paddingLeft: indent }}>
         <Bot size={13} aria-hidden className="shrink-0 text-muted-foreground" />
         <span className="truncate font-medium" title={`stack ${row.stackId}`}>
           {row.assistantId}
@@ -59,12 +59,12 @@ export function WaterfallRow({ row, ...all }: WaterfallProps & { readonly row: T
   const isAhead = at !== null && spans.every(({ from }) => from > at);
   const isOpen = open.has(row.id);
   return (
-    <li className={classes(isAhead && 'opacity-45', isOpen && 'bg-muted/60')}>
+    <li className={classes(isAhead && 'opacity-45', isOpen && 'bg-muted')}>
       <button
         type="button"
         aria-expanded={isOpen}
         onClick={() => onToggle(row.id)}
-        className="flex h-6 w-full items-center text-left text-[13px] hover:bg-accent/70 focus-visible:-outline-offset-2"
+        className="flex h-6 w-full items-center text-left text-note hover:bg-accent/70 focus-visible:-outline-offset-2"
       >
         <span
           className="flex shrink-0 items-center gap-1.5 overflow-hidden pr-2"

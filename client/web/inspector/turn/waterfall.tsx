@@ -67,7 +67,7 @@ export function Waterfall(props: WaterfallProps): ReactNode {
 function WholeTurn({ story, scale, now }: { story: TurnStory; scale: TimeScale; now: number }): ReactNode {
   const { waited, attempts } = story;
   return (
-    <li className="flex h-6 items-center text-[13px]">
+    <li className="flex h-6 items-center text-note">
       <span className="shrink-0 truncate pl-3 font-medium" style={{ width: NAMES }}>
         turn
       </span>

@@ -38,7 +38,7 @@ function Text({ text, event }: { text: string; event: ChatEvent | null }): React
   // Of a long text the end: there it grows.
   const start = Math.max(0, text.length - MAX_SHOWN);
   return (
-    <p className="mt-0.5 text-[13px] leading-relaxed break-words whitespace-pre-wrap">
+    <p className="mt-0.5 text-note leading-relaxed break-words whitespace-pre-wrap">
       {start > 0 && <span className="text-muted-foreground">{start} characters before … </span>}
       {text.slice(start, Math.max(start, from))}
       {from < text.length && (

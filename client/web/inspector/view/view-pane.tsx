@@ -30,7 +30,7 @@ export function ViewPane({ entry, view, unknownCount }: ViewPaneProps): ReactNod
   return (
     <section aria-label="View" className="flex min-h-0 min-w-0 flex-1 flex-col">
       <EventCard entry={entry} />
-      <h2 className="flex shrink-0 items-center gap-2 border-b border-border px-3 py-1.5 text-[13px]">
+      <h2 className="flex shrink-0 items-center gap-2 border-b border-border px-3 py-1.5 text-note">
         <span className="font-medium">The view at #{view.position.offset}</span>
         <span className="text-muted-foreground">
           {messages.length} {messages.length === 1 ? 'message' : 'messages'}
@@ -44,7 +44,7 @@ export function ViewPane({ entry, view, unknownCount }: ViewPaneProps): ReactNod
         </span>
       </h2>
       {unknownCount > 0 && (
-        <p className="shrink-0 border-b border-border bg-warning-soft px-3 py-1.5 text-[13px] text-warning">
+        <p className="shrink-0 border-b border-border bg-warning-soft px-3 py-1.5 text-note text-warning">
           {unknownCount === 1 ? 'One message is' : `${unknownCount} messages are`} left out here: what the log tells
           does not say what they held at this moment.
         </p>
