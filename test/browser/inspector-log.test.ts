@@ -48,7 +48,7 @@ describeInBrowser('the log in the inspector', () => {
     await currentLine(page).filter({ hasText: 'turn.ended' }).waitFor();
     for (let back = 0; back < 6; back++) await page.keyboard.press('ArrowLeft');
     await page.getByRole('button', { name: 'Copy as a test case' }).click();
-    await page.getByText('Copied: a test for vitest').waitFor();
+    await page.getByText('Copied: a test for vitest, of the log up to here.', { exact: true }).waitFor();
     const text = await page.evaluate(() => navigator.clipboard.readText());
     expect(text).toContain('TP 531');
 

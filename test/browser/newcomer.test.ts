@@ -27,6 +27,26 @@ describeInBrowser('a newcomer at the page', () => {
     expectNoFaults(tab);
   });
 
+  it('sees what was said in every frame from the moment it is said', async () => {
+    const { url } = await new ServerProcess().start();
+    const { page } = await openPage(url);
+    const text = 'these words do not go away';
+    await page.evaluate((words) => {
+      const seen: boolean[] = [];
+      const look = (): void => {
+        seen.push(document.querySelector('main')?.innerText.includes(words) ?? false);
+        requestAnimationFrame(look);
+      };
+      look();
+      Object.assign(window, { seen });
+    }, text);
+    await say(page, text);
+    await page.getByRole('button', { name: 'Copy answer' }).waitFor();
+    const frames = await page.evaluate(() => (window as unknown as { seen: boolean[] }).seen);
+    const said = frames.slice(frames.indexOf(true));
+    expect(said.filter((isShown) => !isShown).length, `of ${said.length} frames`).toBe(0);
+  });
+
   it('finds the chat as it was after a reload, and a new one beside it', async () => {
     const { url } = await new ServerProcess().start();
     const tab = await openPage(url);

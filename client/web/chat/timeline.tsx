@@ -1,5 +1,5 @@
 import { ArrowDown } from 'lucide-react';
-import { useCallback, useEffect, useRef, useSyncExternalStore, type ReactNode } from 'react';
+import { useCallback, useEffect, useRef, useState, useSyncExternalStore, type ReactNode } from 'react';
 import { Virtuoso } from 'react-virtuoso';
 import { useChat } from '../../react/index.js';
 import { attempt } from '../ui/notices.js';
@@ -19,9 +19,31 @@ const keyOf = (_: number, row: Row): string => row.messageId;
 const showRow = (_: number, row: Row): ReactNode => <MessageRow row={row} />;
 const COMPONENTS = { Header: Beginning, Footer: Tail };
 
-/** The messages of a chat: those that are near what is seen, older ones as they are scrolled to. */
-export function Timeline({ chatId, stick }: { chatId: string; stick: Stick }): ReactNode {
+/** Answers are announced as a whole, not word by word. */
+const LOG = { role: 'log', 'aria-label': 'Messages', 'aria-live': 'off' } as const;
+
+/** So many rows are shown at once, before any is measured: until then a list shows nothing. */
+const SHORT = 30;
+
+interface TimelineProps {
+  readonly chatId: string;
+  readonly stick: Stick;
+}
+
+export function Timeline({ chatId, stick }: TimelineProps): ReactNode {
   const rows = useRows(chatId);
+  if (rows.length > 0) return <Rows rows={rows} stick={stick} />;
+  return (
+    <div {...LOG} className="min-h-0 flex-1 overflow-y-auto">
+      <Beginning />
+      <Tail />
+    </div>
+  );
+}
+
+/** The messages of a chat: those that are near what is seen, older ones as they are scrolled to. */
+function Rows({ rows, stick }: { rows: readonly Row[]; stick: Stick }): ReactNode {
+  const [atFirst] = useState(rows.length);
   const firstItemIndex = useFirstIndex(rows);
   const { hasMore, loadOlder } = useChat();
   const first = useRef(Infinity);
@@ -33,10 +55,7 @@ export function Timeline({ chatId, stick }: { chatId: string; stick: Stick }): R
   return (
     <div className="relative min-h-0 flex-1">
       <Virtuoso
-        role="log"
-        aria-label="Messages"
-        // Answers are announced as a whole, not word by word.
-        aria-live="off"
+        {...LOG}
         tabIndex={0}
         className="h-full focus-visible:-outline-offset-2"
         data={rows}
@@ -45,7 +64,9 @@ export function Timeline({ chatId, stick }: { chatId: string; stick: Stick }): R
         itemContent={showRow}
         components={COMPONENTS}
         increaseViewportBy={MARGIN}
-        initialTopMostItemIndex={{ index: 'LAST', align: 'end' }}
+        {...(atFirst <= SHORT
+          ? { initialItemCount: atFirst }
+          : { initialTopMostItemIndex: { index: 'LAST' as const, align: 'end' as const } })}
         scrollerRef={stick.attach}
         totalListHeightChanged={stick.grown}
         rangeChanged={({ startIndex }) => {
