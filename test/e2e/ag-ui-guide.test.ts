@@ -1,22 +1,13 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { blocksIn, pageAt, ROOT } from '../harness/page-blocks.js';
 import { startServer, temporaryDirectory } from '../harness/server.js';
 import { Shell } from '../harness/shell.js';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const GUIDE = readFileSync(join(ROOT, 'docs', 'ag-ui.md'), 'utf8');
-
-const blocks = (mark: string): ReadonlyMap<string, string> =>
-  new Map(
-    [...GUIDE.matchAll(new RegExp(`^\`\`\`\\w+ ${mark}=(\\S+)\\n(.*?)^\`\`\`$`, 'gms'))].map((match) => [
-      match[1] ?? '',
-      match[2] ?? '',
-    ]),
-  );
-const PROGRAMS = blocks('run');
-const OUTPUTS = blocks('output');
+const GUIDE = pageAt('docs/ag-ui.md');
+const PROGRAMS = blocksIn(GUIDE, 'run');
+const OUTPUTS = blocksIn(GUIDE, 'output');
 
 describe('docs/ag-ui.md', () => {
   test.each([...PROGRAMS.keys()])('%s prints what the page says', async (name) => {

@@ -3,20 +3,17 @@ import { fireEvent, screen, waitFor, cleanup, render } from '@testing-library/re
 import { createElement, type ComponentType } from 'react';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ChatClient } from '../../client/index.js';
+import { blocksIn, pageAt, ROOT } from '../harness/page-blocks.js';
 import { startServer, temporaryDirectory } from '../harness/server.js';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const GUIDE = readFileSync(join(ROOT, 'docs', 'react.md'), 'utf8');
+const GUIDE = pageAt('docs/react.md');
 const ADDRESS = 'http://127.0.0.1:3000';
 
 /** The page's programs, by the names of their files. */
-const FILES = new Map(
-  [...GUIDE.matchAll(/^```tsx? file=(\S+)\n(.*?)^```$/gms)].map((match) => [match[1] ?? '', match[2] ?? '']),
-);
+const FILES = blocksIn(GUIDE, 'file');
 
 /** What the package exports, and the source of each. */
 const SOURCES = Object.entries(

@@ -1,23 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { callsTools, ModelServer, says } from '../harness/model-server.js';
+import { blocksIn, pageAt, ROOT } from '../harness/page-blocks.js';
 import { startServer, temporaryDirectory, type ServerOptions } from '../harness/server.js';
 import { ServerProcess } from '../harness/server-process.js';
 import { Shell } from '../harness/shell.js';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const ADDRESS = 'http://127.0.0.1:3000';
 
 /** The code blocks of the README that say ```` ```LANGUAGE run=NAME ````, by name. */
-const BLOCKS = new Map(
-  [...readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/^```\w+ run=(\S+)\n(.*?)^```$/gms)].map((match) => [
-    match[1] ?? '',
-    match[2] ?? '',
-  ]),
-);
+const BLOCKS = blocksIn(pageAt('README.md'), 'run');
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 

@@ -1,25 +1,17 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { blocksIn, pageAt, ROOT } from '../harness/page-blocks.js';
 import { startServer, temporaryDirectory } from '../harness/server.js';
 import { Shell } from '../harness/shell.js';
 import { JWT_ENV } from '../harness/tokens.js';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const GUIDE = readFileSync(join(ROOT, 'docs', 'remote-agent.md'), 'utf8');
+const GUIDE = pageAt('docs/remote-agent.md');
 const ADDRESS = 'http://127.0.0.1:3000';
 const REPORT = 'It is warm in Lisbon, with a light wind from the sea, no cloud in the sky and a calm night to come.';
 
-const blocks = (mark: string): ReadonlyMap<string, string> =>
-  new Map(
-    [...GUIDE.matchAll(new RegExp(`^\`\`\`\\w+ ${mark}=(\\S+)\\n(.*?)^\`\`\`$`, 'gms'))].map((match) => [
-      match[1] ?? '',
-      match[2] ?? '',
-    ]),
-  );
-const PROGRAMS = blocks('run');
-const OUTPUTS = blocks('output');
+const PROGRAMS = blocksIn(GUIDE, 'run');
+const OUTPUTS = blocksIn(GUIDE, 'output');
 
 /** The page's agent in a project of its own, where the package is installed as npm does from a folder. Gives the folder. */
 function project(): string {

@@ -6,14 +6,6 @@ import type { Misfortune, Which } from './topology.js';
 export const KINDS = ['kill', 'kill-all', 'terminate', 'stop', 'cut', 'redis', 'postgresql'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/**
- * Those whose rounds find what is not mended yet: with `redis` a turn of an agent that stays without an end, with `kill-all`
- * an edit that was acknowledged and is lost, with `cut` an event about a message that its follower does not hold. They are
- * not drawn, and are played when asked for.
- */
-const OPEN: readonly Kind[] = ['redis', 'kill-all', 'cut'];
-export const MENDED: readonly Kind[] = KINDS.filter((kind) => !OPEN.includes(kind));
-
 interface Drawn {
   /** How long a round goes on, so that much is still done when it is over. */
   readonly seconds: number;

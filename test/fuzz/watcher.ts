@@ -221,6 +221,8 @@ export class Watcher extends Person {
 
   unwatch(chatId: string): Promise<void> {
     return this.#inTurn(async () => {
+      // Its connection may have gone while it waited for its turn: nobody would answer.
+      if (!this.socket.connected) return;
       const ack = await this.ask('chat:unsubscribe', { chatId }, this.needs.answerMs);
       const chat = this.watched.get(chatId);
       if (ack.ok && chat) chat.isFollowing = false;

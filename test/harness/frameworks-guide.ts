@@ -1,24 +1,15 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { blocksIn, pageAt, ROOT } from './page-blocks.js';
 import { startServer, temporaryDirectory } from './server.js';
 import { Shell } from './shell.js';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const GUIDE = readFileSync(join(ROOT, 'docs', 'frameworks.md'), 'utf8');
-
-const blocksOf = (mark: string): ReadonlyMap<string, string> =>
-  new Map(
-    [...GUIDE.matchAll(new RegExp(`^\`\`\`\\w+ ${mark}=(\\S+)\\n(.*?)^\`\`\`$`, 'gms'))].map((match) => [
-      match[1] ?? '',
-      match[2] ?? '',
-    ]),
-  );
+const GUIDE = pageAt('docs/frameworks.md');
 
 /** The page's programs and commands, by name: blocks that say ```` ```LANGUAGE run=NAME ````. */
-export const PROGRAMS = blocksOf('run');
+export const PROGRAMS = blocksIn(GUIDE, 'run');
 /** What the page says that they print: ```` ```text output=NAME ````. */
-export const OUTPUTS = blocksOf('output');
+export const OUTPUTS = blocksIn(GUIDE, 'output');
 
 /** Those that need a framework's package, which test/frameworks has. */
 export const WITH_PACKAGES = ['agent-squad.mjs', 'bee.mjs'];

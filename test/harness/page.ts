@@ -7,3 +7,7 @@ import { populateGlobal } from 'vitest/runtime';
  */
 const { window } = new JSDOM('<!doctype html>', { url: 'http://localhost/', pretendToBeVisual: true });
 populateGlobal(globalThis, window, { bindFunctions: true });
+
+// Of React, and so after the page is there. It waits one second by itself: on a busy machine that says nothing of the code.
+const { configure } = await import('@testing-library/react');
+configure({ asyncUtilTimeout: 15_000 });
