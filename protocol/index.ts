@@ -16,6 +16,7 @@ export * from './parse.js';
 export * from './path.js';
 export * from './position.js';
 export * from './presence.js';
+export * from './snapshot-view.js';
 export * from './step.js';
 export * from './text.js';
 export * from './turn.js';

@@ -7,10 +7,8 @@ import { isModelPart, ofPart } from './of-parts.js';
 import { ofChunk } from './of-chunks.js';
 import { PipedCalls } from './piped-calls.js';
 import { PipedTexts } from './piped-texts.js';
+import { reading, type Source } from './reading.js';
 import type { Part, Said } from './said.js';
-
-/** A stream to iterate; one of the web's can be, in Node. */
-type Source = AsyncIterable<unknown>;
 
 /** What `streamText` of the AI SDK gives, or its `fullStream`; or a stream of UI message chunks. */
 export type Pipeable = Source | { readonly fullStream: Source };
@@ -62,31 +60,6 @@ export async function pipe(ctx: PipeContext, frame: AssistantFrame, given: PipeS
   }
 }
 
-/** A stream that is read, and can be let go of at any time. */
-interface Reading {
-  readonly next: () => Promise<{ readonly done?: boolean | undefined; readonly value?: unknown }>;
-  readonly stop: () => void;
-}
-
-/** The web's streams have readers, which let go at once; an iterator does not while something is awaited of it. */
-function reading(source: Source): Reading {
-  if ('getReader' in source) {
-    const reader = (source as unknown as ReadableStream<unknown>).getReader();
-    return { next: () => reader.read(), stop: () => void quietly(() => reader.cancel()) };
-  }
-  const iterator = source[Symbol.asyncIterator]();
-  return { next: () => iterator.next(), stop: () => void quietly(() => iterator.return?.()) };
-}
-
-/** Lets go of a stream, whatever comes of it: it is another's code, and may throw at once or give no promise. */
-async function quietly(letGo: () => unknown): Promise<void> {
-  try {
-    await letGo();
-  } catch {
-    // Nobody waits for it.
-  }
-}
-
 async function read(ctx: PipeContext, frame: AssistantFrame, given: Pipeable): Promise<Json> {
   const { abortSignal } = ctx;
   // Whoever made the stream may not have given it the turn's signal.
@@ -112,7 +85,7 @@ async function read(ctx: PipeContext, frame: AssistantFrame, given: Pipeable): P
   }
 }
 
-/** Wraps what did not come from the stream, so that it is told apart from what did. */
+/** Wraps what did not come from the stream, so that it is told apart from what did; its cause is what is thrown. */
 class Told extends Error {}
 
 const refused = (): Told =>

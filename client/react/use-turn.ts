@@ -1,4 +1,4 @@
-import { useCallback, useMemo } from 'react';
+import { useCallback, useMemo, useSyncExternalStore } from 'react';
 import type { Chat, ChatSnapshot, ReadState, ShownStep, Store, Turn } from '../index.js';
 import { LOADING } from '../read-state.js';
 import { NO_CHAT } from './nothing.js';
@@ -20,7 +20,7 @@ export interface TurnActions {
 }
 
 const NEVER: Store<ReadState<never>> = { getSnapshot: () => LOADING, subscribe: () => () => undefined };
-const same = <T>(value: T): T => value;
+const loading = (): typeof LOADING => LOADING;
 
 /**
  * A turn of a chat, and what can be done with it.
@@ -31,7 +31,8 @@ export function useTurn(requestId?: string, chatId?: string): TurnState & TurnAc
   const chat = useNamedChat(chatId);
   const present = useSelected(chat.view, NO_CHAT, presentRequestId);
   const id = requestId ?? present;
-  const read = useSelected<ReadState<Turn>, ReadState<Turn>>(id === null ? NEVER : chat.turn(id), LOADING, same);
+  const asked: Store<ReadState<Turn>> = id === null ? NEVER : chat.turn(id);
+  const read = useSyncExternalStore(asked.subscribe, asked.getSnapshot, loading);
   const select = useCallback((snapshot: ChatSnapshot) => turnStateOf(id, snapshot, read), [id, read]);
   const state = useSelected(chat.view, NO_CHAT, select, isSameTurn);
   const actions = useMemo(() => actionsOf(chat, id), [chat, id]);
@@ -43,11 +44,8 @@ export function useTurn(requestId?: string, chatId?: string): TurnState & TurnAc
  * told: who may not talk in the chat is refused them.
  */
 export function useSteps(requestId: string, chatId?: string): ReadState<readonly ShownStep[]> {
-  return useSelected<ReadState<readonly ShownStep[]>, ReadState<readonly ShownStep[]>>(
-    useNamedChat(chatId).steps(requestId),
-    LOADING,
-    same,
-  );
+  const steps = useNamedChat(chatId).steps(requestId);
+  return useSyncExternalStore(steps.subscribe, steps.getSnapshot, loading);
 }
 
 function actionsOf(chat: Chat, requestId: string | null): TurnActions {

@@ -1,19 +1,5 @@
 import type { SubscribeResult } from '../commands.js';
-import type { ChatView } from '../fold.js';
 import { isEnded, type Turn } from '../turn.js';
-
-/** The view that a snapshot gives. */
-export function viewOf({ chat, position, messages = [], hasMore = false, turns = [] }: SubscribeResult): ChatView {
-  return {
-    chat,
-    position,
-    messages,
-    hasMore,
-    turns: new Map(turns.map((turn) => [turn.requestId, turn])),
-    steps: new Map(),
-    deleted: false,
-  };
-}
 
 /**
  * The turn that a client joins which has lost its run, or comes anew: the one that it names, else the one that runs, else

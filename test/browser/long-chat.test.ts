@@ -149,6 +149,23 @@ describeInBrowser('a long chat', () => {
     expect(await fromEnd(), 'it is at the end again').toBeLessThan(5);
   });
 
+  it('keeps open what was opened while it is out of sight', async () => {
+    const { server } = await startScene();
+    const reader = await personAt(server.url);
+    const chatId = await longChat(reader, 200);
+    const thought = { role: 'assistant', type: 'thinking', props: { content: 'a thought' } };
+    await reader.do('message:save', { chatId, messages: [thought] });
+    const { page } = await openPage(`${server.url}/chats/${chatId}`);
+    const fold = log(page).getByRole('button', { name: 'Thought' });
+    await fold.click();
+    await shows(page, 'a thought');
+    await log(page).evaluate((scroller) => (scroller.scrollTop = 0));
+    await fold.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Newest' }).click();
+    await fold.waitFor();
+    expect(await fold.getAttribute('aria-expanded')).toBe('true');
+  });
+
   it('is touched by a word that is added in nothing but the message that it is added to', async () => {
     const scene = await startScene();
     const reader = await personAt(scene.server.url);

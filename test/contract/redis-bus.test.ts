@@ -153,6 +153,24 @@ describeWithRedisServer('the bus while Redis has its troubles', () => {
     expect(b.came).toEqual({ a: [null] });
   });
 
+  it('a node that is no more is written nothing, also where a new connection is made', async () => {
+    const redis = await RedisServer.start();
+    const [a, b] = [await testBus(at(redis.url), 'a'), await testBus(at(redis.url), 'b')];
+    const c = await testBus(at(redis.url), 'c');
+    for (const to of ['b', 'c']) a.bus.send(to, 'hello');
+    await Promise.all([ends(b.came, 'a', 'hello'), ends(c.came, 'a', 'hello')]);
+    await b.bus.close();
+    a.bus.forget('b');
+    await redis.command('DEL', 'turnstream:inbox:b');
+    await redis.command('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    await until(() => !a.bus.isUp, 'the cut');
+    await until(() => a.bus.isUp, 'another connection');
+    // Each that it knows is told how many messages there were before anything else.
+    a.bus.send('c', 'again');
+    await ends(c.came, 'a', 'again');
+    expect(await redis.command('EXISTS', 'turnstream:inbox:b')).toBe(0);
+  });
+
   it('an inbox that nobody reads is bounded and goes; one that is read is empty', async () => {
     const redis = await RedisServer.start();
     const a = await testBus(at(redis.url, { maxInboxEntries: 100, keepMs: 5000 }), 'a');

@@ -25,12 +25,9 @@ import type { Dispatch } from '../dispatch.js';
 import type { Callers } from '../http/callers.js';
 import { answerOtherMethods } from '../http/errors.js';
 import { takeBody } from '../http/json-body.js';
-import type { TurnStreams } from '../http/turn-streams.js';
+import { SNAPSHOT_MESSAGES, type TurnStreams } from '../http/turn-streams.js';
 import { AG_UI_ROUTES, type AgUiDeed } from './described.js';
 import { AgUiForm } from './form.js';
-
-/** How much of a conversation a client is shown: as much as a page holds. */
-const SHOWN_MESSAGES = 200;
 
 export interface AgUiNeeds {
   readonly dispatch: Dispatch;
@@ -76,7 +73,7 @@ export function createAgUiRoutes({ dispatch, callers, turnStreams }: AgUiNeeds):
       },
       stepsOf: stepsOf(caller),
     });
-    await turnStreams.follow(request, response, { chatId: threadId, messageLimit: SHOWN_MESSAGES }, form);
+    await turnStreams.follow(request, response, { chatId: threadId, messageLimit: SNAPSHOT_MESSAGES }, form);
   };
 
   const connect: RequestHandler = async (request, response) => {
@@ -87,7 +84,7 @@ export function createAgUiRoutes({ dispatch, callers, turnStreams }: AgUiNeeds):
       run: { threadId, runId, isOne: speaksOne(input), sent: messages, state, joins: true },
       stepsOf: stepsOf(callers.of(request)),
     });
-    await turnStreams.follow(request, response, { chatId: threadId, messageLimit: SHOWN_MESSAGES }, form);
+    await turnStreams.follow(request, response, { chatId: threadId, messageLimit: SNAPSHOT_MESSAGES }, form);
   };
 
   const stop: RequestHandler = async (request, response) => {
@@ -150,7 +147,7 @@ async function ask(
 /** The newest messages of a chat; none where it is not there, or not for this caller. */
 async function newestOf(dispatch: Dispatch, caller: Caller, chatId: string): Promise<readonly Message[]> {
   try {
-    const page = await dispatch.command('message:list', caller, { chatId, limit: SHOWN_MESSAGES });
+    const page = await dispatch.command('message:list', caller, { chatId, limit: SNAPSHOT_MESSAGES });
     return (page as Result<'message:list'>).messages;
   } catch (error) {
     if (error instanceof ChatError && error.code === 'not_found') return [];

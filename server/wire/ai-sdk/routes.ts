@@ -8,7 +8,7 @@ import { queryShape, readQuery } from '../http/arguments.js';
 import type { Callers } from '../http/callers.js';
 import { answerOtherMethods } from '../http/errors.js';
 import { takeBody } from '../http/json-body.js';
-import type { TurnStreams } from '../http/turn-streams.js';
+import { SNAPSHOT_MESSAGES, type TurnStreams } from '../http/turn-streams.js';
 import { commandsOf } from './commands-of.js';
 import { AI_SDK_ROUTES, chatNamed, stopBody } from './described.js';
 import { majorOf } from './major.js';
@@ -25,8 +25,6 @@ export interface AiSdkNeeds {
   readonly maxMessageBytes: number;
 }
 
-/** As much as a snapshot may hold. */
-const FOLLOWED = 200;
 const historyQuery = queryShape(AI_SDK_ROUTES.history, AI_SDK_ROUTES.history.path);
 
 /**
@@ -52,7 +50,7 @@ export function createAiSdkRoutes(needs: AiSdkNeeds): Router {
       ...(requestId === undefined ? {} : { requestId }),
     });
     const form = new UiForm({ major, commands, choose: (turns) => asItIs(commands, turn, turns) });
-    await turnStreams.follow(request, response, { chatId: turn.chatId, messageLimit: FOLLOWED }, form);
+    await turnStreams.follow(request, response, { chatId: turn.chatId, messageLimit: SNAPSHOT_MESSAGES }, form);
   };
 
   const resume: RequestHandler = async (request, response) => {
@@ -69,7 +67,7 @@ export function createAiSdkRoutes(needs: AiSdkNeeds): Router {
       await turnStreams.follow(
         request,
         response,
-        { chatId, messageLimit: FOLLOWED },
+        { chatId, messageLimit: SNAPSHOT_MESSAGES },
         new UiForm({ major, commands, choose }),
       );
     } catch (error) {

@@ -5,6 +5,9 @@ import type { ConnectionLimit } from '../connection-limit.js';
 import type { Callers } from './callers.js';
 import { TurnStream, type TurnFollowed, type TurnForm, type TurnStreamNeeds } from './turn-stream.js';
 
+/** Messages that a frontend is shown of a conversation: as much as a page holds. */
+export const SNAPSHOT_MESSAGES = 200;
+
 export interface TurnStreamsNeeds extends TurnStreamNeeds {
   readonly callers: Callers;
   readonly revocations: Pick<Revocations, 'watch'>;

@@ -4,6 +4,7 @@ import {
   type ChatView,
   type Position,
   type SubscribeResult,
+  viewOf,
 } from '../../../../protocol/index.js';
 import { isEventBatch } from '../../../apply-events.js';
 import { backoffMs, DEFAULT_BACKOFF } from '../../../backoff.js';
@@ -237,13 +238,3 @@ export class LogSource {
     });
   }
 }
-
-const viewOf = ({ chat, position, messages = [], hasMore = false, turns = [] }: SubscribeResult): ChatView => ({
-  chat,
-  position,
-  messages,
-  hasMore,
-  turns: new Map(turns.map((turn) => [turn.requestId, turn])),
-  steps: new Map(),
-  deleted: false,
-});
