@@ -51,11 +51,10 @@ export async function openAll<T>(open: (opened: Opened) => Promise<T>): Promise<
 
 /** Opens what a work needs, and closes it when the work is over. */
 export async function whileOpen<T>(work: (opened: Opened) => Promise<T>): Promise<T> {
-  let all: Opened | undefined;
-  const result = await openAll((opened) => {
-    all = opened;
-    return work(opened);
-  });
-  await all?.close();
-  return result;
+  const opened = new Opened();
+  try {
+    return await work(opened);
+  } finally {
+    await opened.close();
+  }
 }
