@@ -20,9 +20,9 @@ import { PresenceBoard } from './presence-board.js';
 import type { Delivery, Source } from './pump.js';
 import { ReadOverlay } from './read-overlay.js';
 import { Recorder } from './recorder.js';
+import { Sequences } from './sequences.js';
 import { EventBatch, type EndOfFollowing, type Subscriber } from './subscriber.js';
 import { TurnQueue } from './turn-queue.js';
-import type { Undo } from './undo.js';
 
 /** One batch is at most so long, so that a slow reader's frames stay small. */
 const BATCH_BYTES = 256 * 1024;
@@ -52,6 +52,7 @@ const TOUCHING = new Set<EventBody['type']>(['message.updated', 'message.deleted
  */
 export class ChatSession implements Source {
   readonly log: ChatLog;
+  readonly sequences: Sequences;
   readonly commands = new Mutex();
   readonly queue = new TurnQueue();
   readonly presence: PresenceBoard;
@@ -77,9 +78,6 @@ export class ChatSession implements Source {
   readonly #overlays = new Set<ReadOverlay>();
   readonly #appends: PendingAppends;
   #outgoing: LoggedEvent[] = [];
-  #nextSequence: number;
-  /** The highest sequence that was told of. */
-  #newest: number;
 
   constructor(
     readonly env: Environment,
@@ -88,8 +86,7 @@ export class ChatSession implements Source {
     /** Called when the chat may be free for its next turn. */
     private readonly onTurnOver: (session: ChatSession) => void,
   ) {
-    this.#nextSequence = nextSequence;
-    this.#newest = nextSequence - 1;
+    this.sequences = new Sequences(nextSequence);
     this.log = env.liveLog.open(chat.chatId);
     this.lastUsed = env.clock.monotonic();
     this.recorder = new Recorder(env.journal);
@@ -108,22 +105,6 @@ export class ChatSession implements Source {
 
   get now(): string {
     return isoNow(this.env.clock);
-  }
-
-  get nextSequence(): number {
-    return this.#nextSequence;
-  }
-
-  /** Gives the next sequence; taken back with `undo`. */
-  takeSequence(undo?: Undo): number {
-    const sequence = this.#nextSequence++;
-    undo?.add(() => (this.#nextSequence = sequence));
-    return sequence;
-  }
-
-  /** Sequences up to this one were given before a crash. */
-  raiseSequence(given: number): void {
-    this.#nextSequence = Math.max(this.#nextSequence, given + 1);
   }
 
   /** Whether nothing here would be missed (LIF-3). */
@@ -177,8 +158,7 @@ export class ChatSession implements Source {
   /** Its place may be before others that were told of, where it was long on its way to the database. */
   #created(message: Message): void {
     this.chat = raiseActivity(this.chat, message);
-    if (message.sequence < this.#newest) this.env.revisions.raise(this.chatId);
-    this.#newest = Math.max(this.#newest, message.sequence);
+    if (this.sequences.tell(message.sequence)) this.env.revisions.raise(this.chatId);
   }
 
   /**

@@ -112,7 +112,7 @@ export function pushOps(session: ChatSession, live: LiveTurn, frame: Frame, ops:
       frame,
       now: session.now,
       newId: () => session.env.ids.id(),
-      nextSequence: (undo) => session.takeSequence(undo),
+      nextSequence: (undo) => session.sequences.take(undo),
       isHeld: (messageId) => session.holds(messageId),
       unwanted: (stackId) => void unwanted.push(stackId),
     },

@@ -1,11 +1,5 @@
 import type { InputMessage, Message } from '../../protocol/index.js';
 
-/**
- * How often messages that are stored before they are told may take new places: a turn that never rests would have them
- * written for ever.
- */
-export const MAX_PLACES = 3;
-
 /** A message that is given whole, as it is stored and handed to assistants: closed from the first, and a user's. */
 export function inputRow(
   place: Pick<Message, 'chatId' | 'requestId'>,

@@ -105,10 +105,10 @@ async function rebuild(session: ChatSession, record: TurnRecord, entries: readon
     if (entry[0] === 'step') steps.set(entry[1].step.stepId, entry[1]);
     if (entry[0] === 'message') {
       messages.set(entry[1].messageId, entry[1]);
-      session.raiseSequence(entry[1].sequence);
+      session.sequences.raise(entry[1].sequence);
     }
     // Also of a message that was deleted since: somebody saw its place.
-    if (entry[0] === 'event' && entry[1].type === 'message.created') session.raiseSequence(entry[1].message.sequence);
+    if (entry[0] === 'event' && entry[1].type === 'message.created') session.sequences.raise(entry[1].message.sequence);
     if (entry[0] !== 'event' || replay(messages, entry[1], live)) continue;
     // Behind a hole nothing can be believed, and no server may be kept from starting by it.
     session.env.log.error(

@@ -22,7 +22,7 @@ export async function renameTaken(session: ChatSession, live: LiveTurn, conflict
   // Not as an event of its turn, which may be over (TRN-6), nor into the journal of this one, whose message it is not.
   if (other?.chatId === session.chatId && !isSuperseded(session, messageId))
     session.emit({ type: 'message.created', message: other });
-  const message = { ...taken, messageId: session.env.ids.id(), sequence: session.takeSequence() };
+  const message = { ...taken, messageId: session.env.ids.id(), sequence: session.sequences.take() };
   live.messages.restore(message);
   session.emit({ type: 'message.created', requestId: live.requestId, message }, live);
   session.env.log.warn(

@@ -1,7 +1,7 @@
 import { canonicalJson, ChatError, type Message, type SavedMessage } from '../../protocol/index.js';
 import { notAfter } from '../clock.js';
 import type { ChatSession } from './chat-session.js';
-import { inputRow, MAX_PLACES } from './input-row.js';
+import { inputRow } from './input-row.js';
 import { mustFit } from './must-fit.js';
 import { mustBeApart, mustBeTurnsOfThis } from './saved.js';
 
@@ -41,23 +41,16 @@ export async function saveMessages(session: ChatSession, drafts: readonly SavedM
 
 type Named = SavedMessage & { readonly messageId: string };
 
-/**
- * Sequences are taken before the write and shown after it: where a running turn took some in between, the messages take
- * their places behind it and are written again, so that nobody sees a sequence go back. After a few tries they stay where
- * they are: their place is right, only later than others are they told of.
- */
 async function storeInPlace(session: ChatSession, drafts: readonly Named[]): Promise<Message[]> {
   for (const { messageId } of drafts) session.untold.add(messageId);
   let stored: Message[] | null = null;
   try {
-    for (let tries = 0; tries < MAX_PLACES; tries++) {
-      const messages = drafts.map((draft) => rowOf(session, draft));
-      const reserved = session.nextSequence;
+    await session.sequences.inPlace(drafts.length, async (places) => {
+      const messages = drafts.map((draft, index) => rowOf(session, draft, places[index] as number));
       await session.env.store.saveMessages(session.chatId, messages);
       stored = messages;
       session.mustExist();
-      if (session.nextSequence === reserved) break;
-    }
+    });
   } catch (error) {
     // What one try has stored is told, though another failed.
     if (stored === null || session.isDeleted) {
@@ -68,14 +61,10 @@ async function storeInPlace(session: ChatSession, drafts: readonly Named[]): Pro
   return stored ?? [];
 }
 
-function rowOf(session: ChatSession, draft: Named): Message {
+function rowOf(session: ChatSession, draft: Named, sequence: number): Message {
   const { messageId, requestId = null, role, assistantId = null } = draft;
   const at = session.now;
-  const row = inputRow({ chatId: session.chatId, requestId }, draft, {
-    messageId,
-    sequence: session.takeSequence(),
-    at,
-  });
+  const row = inputRow({ chatId: session.chatId, requestId }, draft, { messageId, sequence, at });
   return { ...row, role, assistantId, createdAt: notAfter(at, draft.createdAt) };
 }
 

@@ -12,7 +12,7 @@ import {
 import type { TurnRecord } from '../ports/store.js';
 import type { ChatSession } from './chat-session.js';
 import { endTurn } from './end-turn.js';
-import { inputRow, MAX_PLACES } from './input-row.js';
+import { inputRow } from './input-row.js';
 import { LiveTurn, type Asked } from './live-turn.js';
 import { mustFit } from './must-fit.js';
 import { seekHost } from './run-turn.js';
@@ -201,41 +201,30 @@ async function mustHaveNoMessages({ chatId, env }: ChatSession, requestId: strin
   if (saved.length > 0) throw new ChatError('idempotency_conflict');
 }
 
-/**
- * Sequences are taken before the write and shown after it: where other messages of the chat came in between, the input
- * takes its place behind them and is written again, so that nobody sees a sequence go back. After a few tries it stays
- * where it is: its place is right, only later than others it is told of.
- */
 async function storeInPlace(
-  session: ChatSession,
+  { env, sequences }: ChatSession,
   record: TurnRecord,
   input: readonly InputMessage[],
   newChat: Chat | null,
 ): Promise<Message[]> {
-  const { env } = session;
+  const at = record.turn.createdAt;
   const ids = input.map(() => env.ids.id());
-  // What is stored can be refused no more (TRN-2).
-  let patienceMs = env.settings.commitRetryMs;
-  for (let tries = 1; ; tries++) {
+  return sequences.inPlace(input.length, async (places, tries) => {
     const messages = ids.map((messageId, index) =>
-      inputRow(record.turn, input[index] as InputMessage, {
-        messageId,
-        sequence: session.takeSequence(),
-        at: record.turn.createdAt,
-      }),
+      inputRow(record.turn, input[index] as InputMessage, { messageId, sequence: places[index] as number, at }),
     );
-    const reserved = session.nextSequence;
+    // What is stored can be refused no more (TRN-2).
+    const patienceMs = tries === 1 ? env.settings.commitRetryMs : Infinity;
     await env.writes
-      .submit(() => ({ kind: 'begin', record, messages, newChat, at: record.turn.createdAt }), patienceMs)
+      .submit(() => ({ kind: 'begin', record, messages, newChat, at }), patienceMs)
       .catch(async (error: unknown) => {
         if (!(error instanceof ChatError) || error.code !== 'conflict') throw error;
         if (newChat && (await env.store.isChatIdTaken(newChat.chatId))) throw error;
         // The turn of a deleted chat, which no reading shows (ACC-1).
         throw new ChatError('idempotency_conflict', undefined, { cause: error });
       });
-    if (messages.length === 0 || session.nextSequence === reserved || tries === MAX_PLACES) return messages;
-    patienceMs = Infinity;
-  }
+    return messages;
+  });
 }
 
 /** Takes the turn into memory, under the chat's bounds and clock. */

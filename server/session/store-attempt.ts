@@ -68,7 +68,7 @@ function endWrite(session: ChatSession, live: LiveTurn, turn: Turn): TurnWrite {
     messages: [...live.messages.messages],
     deletedMessageIds: [...live.deletedStored, ...live.messages.deletedIds],
     steps: live.stepRecords(),
-    lastSequence: session.nextSequence - 1,
+    lastSequence: session.sequences.next - 1,
     at: turn.endedAt ?? session.now,
   };
 }

@@ -100,10 +100,10 @@ async function readSnapshot(
 
 /** So many messages reach back to the oldest open one: open messages are always in a snapshot, and no hole before them. */
 function sinceOldestOpen(session: ChatSession): number {
-  let oldest = session.nextSequence;
+  let oldest = session.sequences.next;
   for (const live of session.turns.values()) {
     if (!live.isBuffered) continue;
     for (const { state, sequence } of live.messages.messages) if (state === 'open') oldest = Math.min(oldest, sequence);
   }
-  return session.nextSequence - oldest;
+  return session.sequences.next - oldest;
 }

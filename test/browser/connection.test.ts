@@ -48,9 +48,11 @@ describeInBrowser('the page without a connection', () => {
     const server = await new ServerProcess().start();
     const reader = await personAt(server.url);
     const chatId = await reader.createChat();
-    await reader.start(chatId, 'one two three four', { metadata: { delayMs: 1_000 } });
     const tab = await openPage(`${server.url}/chats/${chatId}`);
     const { page } = tab;
+    await field(page).waitFor();
+    // Once the page is there: a slow machine would have the answer end before it shows.
+    await reader.start(chatId, 'one two three four', { metadata: { delayMs: 2_000 } });
     const answer = log(page).getByRole('article', { name: 'The assistant' });
     await answer.getByText('one').waitFor();
     await server.kill();

@@ -1,3 +1,4 @@
+import { entryOf } from '../../server/adapters/redis/bus-entry.js';
 import type { Proxy } from '../harness/proxy.js';
 import type { RedisServer } from '../harness/redis-server.js';
 import { until } from '../harness/until.js';
@@ -7,13 +8,21 @@ export const viaProxy = (proxy: Proxy): string => `redis://${new URL(proxy.url).
 
 /** What is sent to a node goes into its inbox and is lost there, with all that Redis holds, before it is read. @param proxy the network of that node alone */
 export async function loseWhatIsSent(redis: RedisServer, proxy: Proxy, to: string, send: () => unknown): Promise<void> {
-  const reads = async (): Promise<number> => String(await redis.command('CLIENT', 'LIST')).split('flags=b').length - 1;
-  const before = await reads();
   proxy.freeze();
+  const isReading = async (): Promise<boolean> =>
+    String(await redis.command('CLIENT', 'LIST'))
+      .split('\n')
+      .some((client) => client.includes(' flags=b ') && proxy.addresses.some((at) => client.includes(` addr=${at} `)));
   // Redis ends the read that is under way; no other follows it.
-  await until(async () => (await reads()) < before, 'the end of a read');
+  await until(async () => !(await isReading()), 'the end of a read');
+  const inbox = `turnstream:inbox:${to}`;
+  const entries = async (after: string) =>
+    (await redis.command('XRANGE', inbox, after, '+')) as [id: string, fields: string[]][];
+  // What was read before may stand there yet, and counts that come by themselves are no messages.
+  const [newest = '0-0'] = (await entries('-')).at(-1) ?? [];
   send();
-  await until(async () => Number(await redis.command('XLEN', `turnstream:inbox:${to}`)) > 0, 'the message');
+  const isMessage = ([, fields]: [id: string, fields: string[]]): boolean => entryOf(fields).messages.length > 0;
+  await until(async () => (await entries(`(${newest}`)).some(isMessage), 'the message');
   await redis.command('FLUSHALL');
   proxy.thaw();
 }

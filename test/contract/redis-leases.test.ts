@@ -1,5 +1,6 @@
 import { createClient } from 'redis';
 import { expect, it, onTestFinished } from 'vitest';
+import { LEASE_SCRIPTS } from '../../server/adapters/redis/lease-scripts.js';
 import { openRedisLeases } from '../../server/adapters/redis/leases.js';
 import { systemIds } from '../../server/id-source.js';
 import { createLog } from '../../server/log.js';
@@ -122,6 +123,27 @@ describeWithRedisServer('leases while Redis has its troubles', () => {
       expect(node.deaths).toEqual([]);
       expect(await all[0]!.ownerOf(`chat-${index}`)).toBe(node.nodeId);
     }
+  });
+
+  it('LIF-4: a beat that waited for Redis to come back blames nobody for the time of its absence', async () => {
+    const redis = await RedisServer.start();
+    const client = await createClient({ url: redis.url, scripts: LEASE_SCRIPTS }).connect();
+    onTestFinished(() => client.destroy());
+    /** What a node's beat says, so many milliseconds after its last one, of another that was last heard 9.5 s ago. */
+    const beatAfter = async (gapMs: number) => {
+      const [seconds = '', micros = ''] = await client.time();
+      const now = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+      await client.flushAll();
+      const known = now - gapMs;
+      await client.zAdd('nodes', [
+        { score: known, value: 'judge' },
+        { score: now - 9500, value: 'silent' },
+      ]);
+      return client.beat('', 'judge', known, 3000, 9000, 18_000);
+    };
+    // Redis was away for 4 s: both may have been heard in time before it, and nobody could be heard since.
+    expect(await beatAfter(7000)).toMatchObject({ state: 'held', dead: [] });
+    expect(await beatAfter(3000)).toMatchObject({ state: 'held', dead: [{ nodeId: 'silent' }] });
   });
 
   it('LIF-4: emptied under way, it is told at the next beat; what others got meanwhile is theirs', async () => {

@@ -58,6 +58,11 @@ export class Proxy {
     return `http://127.0.0.1:${(this.#listener.address() as AddressInfo).port}`;
   }
 
+  /** Where the server sees each connection come from. */
+  get addresses(): string[] {
+    return [...this.#passages].map(({ server }) => `${server.localAddress}:${server.localPort}`);
+  }
+
   /** Frames that wait. */
   get held(): number {
     return [...this.#passages].reduce((sum, { held }) => sum + held.length, 0);

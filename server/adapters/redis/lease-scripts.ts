@@ -95,12 +95,14 @@ return { 'held', at, redis.call('SMEMBERS', ownedKey(node)) }
 
   /**
    * The node lives. If its last beat was the one it knows, and in time, then Redis has been there and heard all nodes: it
-   * declares those dead that have not been heard for \`lifeMs\`. After an absence of Redis nobody is blamed for it. Gives the
-   * dead, each with the number of its chats that nobody has taken.
+   * declares those dead that have not been heard for \`lifeMs\`. After an absence of Redis nobody is blamed for it: this beat
+   * may have waited for Redis to come back, so what it is late by is not counted against others. Gives the dead, each with the
+   * number of its chats that nobody has taken.
    */
   beat: script(
     `
-local node, known, lifeMs, noticeMs = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local node, known = ARGV[1], tonumber(ARGV[2])
+local heartbeatMs, lifeMs, noticeMs = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 if redis.call('ZSCORE', dead, node) then return { 'lost' } end
 local own = lastBeat(node)
 if not own then return { 'forgotten' } end
@@ -108,7 +110,8 @@ local at = now()
 if own == known and at - own < lifeMs then
   -- Redis' own clock has gone back: they are counted from now.
   for _, early in ipairs(redis.call('ZRANGEBYSCORE', nodes, '(' .. at, '+inf')) do redis.call('ZADD', nodes, at, early) end
-  for _, silent in ipairs(redis.call('ZRANGEBYSCORE', nodes, '-inf', at - lifeMs)) do
+  local lateBy = math.max(0, at - own - heartbeatMs)
+  for _, silent in ipairs(redis.call('ZRANGEBYSCORE', nodes, '-inf', at - lifeMs - lateBy)) do
     bury(silent)
     redis.call('ZADD', dead, at, silent)
   end

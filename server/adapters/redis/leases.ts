@@ -181,8 +181,8 @@ class RedisLeases implements Leases {
     const { clock } = this.options;
     const sentAt = clock.monotonic();
     const known = sentAt - this.#steadySince < this.#lifeMs ? 0 : this.#beat;
-    const noticeMs = 2 * this.#lifeMs;
-    const answer = await this.#ask((client) => client.beat(this.#prefix, this.nodeId, known, this.#lifeMs, noticeMs));
+    const timing = [this.#heartbeatMs, this.#lifeMs, 2 * this.#lifeMs] as const;
+    const answer = await this.#ask((client) => client.beat(this.#prefix, this.nodeId, known, ...timing));
     if (answer.state === 'lost') return this.#lose();
     if (answer.state === 'forgotten') return this.#joinAgain();
     this.#heard(answer.beat, sentAt);
