@@ -1,14 +1,10 @@
 // What tests need beside this program: PostgreSQL and Redis. Takes those that answer, starts what is missing for the time
 // of this process, and says in one line each what it has found, started or not got.
-import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { canStartContainer, startContainer } from './container.mjs';
-import { freePort } from './free-port.mjs';
 import { canMakeCluster, makeCluster } from './postgres-cluster.mjs';
+import { canMakeRedis, makeRedis } from './redis-server.mjs';
 
 /** From the start of a service until it must answer. */
 const START_MS = 60_000;
@@ -71,19 +67,12 @@ const redis = {
   waysToStart: [
     {
       from: 'the programs of this machine',
-      isThere: () =>
-        (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'redis-server'))),
+      isThere: canMakeRedis,
       async start() {
-        const folder = mkdtempSync(join(tmpdir(), 'turnstream-redis-'));
-        const port = await freePort();
-        const options = ['--port', port, '--bind', '127.0.0.1', '--dir', folder, '--save', ''].map(String);
-        const server = spawn('redis-server', options, { stdio: 'ignore' });
-        server.unref();
-        process.once('exit', () => {
-          server.kill('SIGKILL');
-          rmSync(folder, { recursive: true, force: true });
-        });
-        return `redis://127.0.0.1:${port}`;
+        const server = await makeRedis();
+        process.once('exit', () => server.remove());
+        await server.start();
+        return server.url;
       },
     },
     {

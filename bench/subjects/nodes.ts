@@ -1,9 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../tools/free-port.mjs';
 import { canMakeCluster, makeCluster } from '../../tools/postgres-cluster.mjs';
+import { canMakeRedis, makeRedis } from '../../tools/redis-server.mjs';
 import { Neighbours } from '../machine.js';
 import type { Trial } from '../trials.js';
 import { PostgresMeter, RedisMeter } from './services.js';
@@ -50,25 +49,19 @@ interface Services {
 async function startServices(): Promise<Services> {
   const folder = mkdtempSync(join(tmpdir(), 'turnstream-bench-nodes-'));
   const cluster = await makeCluster();
-  const port = await freePort();
-  const options = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''];
-  const redis = spawn('redis-server', options, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const redis = await makeRedis();
   const end = (): void => {
     process.off('exit', end);
-    redis.kill('SIGKILL');
+    redis.remove();
     cluster.remove();
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   };
   // In case that this process ends before it is told.
   process.once('exit', end);
-  await new Promise<void>((resolve, reject) => {
-    redis.stdout.on('data', (said: Buffer) => said.includes('Ready to accept') && resolve());
-    redis.once('error', reject);
-    redis.once('exit', (code) => reject(new Error(`redis-server ended with ${code}`)));
-  });
+  await redis.start();
   await cluster.start();
   return {
-    ...{ folder, end, redisUrl: `redis://127.0.0.1:${port}` },
+    ...{ folder, end, redisUrl: redis.url },
     databaseUrl: (name) => Object.assign(new URL(cluster.url), { pathname: `/${name}` }).href,
   };
 }
@@ -85,7 +78,7 @@ export class NodesUnderTest {
 
   /** Whether this machine has the programs. */
   static canStart(): boolean {
-    return canMakeCluster() && spawnSync('redis-server', ['--version']).status === 0;
+    return canMakeCluster() && canMakeRedis();
   }
 
   static async start(): Promise<NodesUnderTest> {

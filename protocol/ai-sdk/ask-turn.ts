@@ -51,7 +51,7 @@ export async function askTurn(commands: ChatCommands, request: UiRequest, option
   const args = startOf(request, chat, question.input, { ...options, requestId });
   if (before !== null) {
     mustBeAStart(args, options.maxMessageBytes ?? DEFAULT_LIMITS.maxMessageBytes);
-    await rewind(commands, before);
+    await rewind(commands, before, options.newId);
   }
   return (await commands.call('turn:start', args)).turn;
 }
@@ -121,7 +121,7 @@ async function regenerate(
     const chat = await chatOf(commands, chatId);
     const args = startOf(request, chat, question.map(inputOf), { ...options, requestId });
     mustBeAStart(args, options.maxMessageBytes ?? DEFAULT_LIMITS.maxMessageBytes);
-    await rewind(commands, question);
+    await rewind(commands, question, options.newId);
     return (await commands.call('turn:start', args)).turn;
   }
   // A page that stopped listening has not stopped it.

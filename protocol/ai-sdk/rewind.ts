@@ -35,12 +35,15 @@ async function questionOf(commands: ChatCommands, { chatId, requestId, messageId
  * Takes the chat back to before a question: its turn and all later ones are stopped, and what was said in them is deleted.
  * To do it again changes nothing.
  *
- * @throws {ChatError} `forbidden`: only who may change the chat deletes messages
+ * @param newId gives ids that nothing has
+ * @throws {ChatError} `forbidden`: only who may change the chat deletes messages; nothing is stopped then
  */
-export async function rewind(commands: ChatCommands, question: readonly Message[]): Promise<void> {
+export async function rewind(commands: ChatCommands, question: readonly Message[], newId: () => string): Promise<void> {
   const [first] = question;
   if (!first) return;
   const { chatId, requestId } = first;
+  // Who may not is told so here: whoever may talk may stop turns, too.
+  await commands.call('message:delete', { chatId, messageIds: [newId()] });
   const later = await turnsSince(commands, chatId, requestId);
   await Promise.all(
     later

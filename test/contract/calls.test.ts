@@ -7,7 +7,7 @@ import { systemIds } from '../../server/id-source.js';
 import { createLog } from '../../server/log.js';
 import { Deferred } from '../../server/session/deferred.js';
 import { asBytes, Proxy } from '../harness/proxy.js';
-import { describeWithRedisServer, RedisServer } from '../harness/redis-server.js';
+import { describeWithRedisServer, startRedis } from '../harness/redis-server.js';
 import { loseWhatIsSent, viaProxy } from './emptied-redis.js';
 
 async function callsOf(nodeId: string, url: string): Promise<Calls> {
@@ -26,7 +26,7 @@ const refusal = async (answer: Promise<unknown>): Promise<unknown> =>
 
 describeWithRedisServer('questions between nodes while Redis has its troubles', () => {
   it('LIF-4: a question that is lost is known to be undone; those that were heard are answered', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const proxy = await Proxy.to(redis.url, asBytes);
     const [a, b] = [await callsOf('a', redis.url), await callsOf('b', viaProxy(proxy))];
     const heard: string[] = [];
@@ -52,7 +52,7 @@ describeWithRedisServer('questions between nodes while Redis has its troubles', 
   });
 
   it('LIF-4: a question whose answer is lost fails, and may have been carried out', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const proxy = await Proxy.to(redis.url, asBytes);
     const [a, b] = [await callsOf('a', viaProxy(proxy)), await callsOf('b', redis.url)];
     const [isHeard, mayAnswer] = [new Deferred<void>(), new Deferred<void>()];

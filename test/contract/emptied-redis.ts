@@ -6,8 +6,19 @@ import { until } from '../harness/until.js';
 /** The same Redis over a network that can be cut. */
 export const viaProxy = (proxy: Proxy): string => `redis://${new URL(proxy.url).host}`;
 
-/** What is sent to a node goes into its inbox and is lost there, with all that Redis holds, before it is read. @param proxy the network of that node alone */
-export async function loseWhatIsSent(redis: RedisServer, proxy: Proxy, to: string, send: () => unknown): Promise<void> {
+/**
+ * What is sent to a node goes into its inbox and is lost there, with all that Redis holds, before it is read.
+ *
+ * @param proxy the network of that node alone
+ * @param isAllThere whether what is to be lost with it has come, too
+ */
+export async function loseWhatIsSent(
+  redis: RedisServer,
+  proxy: Proxy,
+  to: string,
+  send: () => unknown,
+  isAllThere = async () => true,
+): Promise<void> {
   proxy.freeze();
   const isReading = async (): Promise<boolean> =>
     String(await redis.command('CLIENT', 'LIST'))
@@ -23,6 +34,7 @@ export async function loseWhatIsSent(redis: RedisServer, proxy: Proxy, to: strin
   send();
   const isMessage = ([, fields]: [id: string, fields: string[]]): boolean => entryOf(fields).messages.length > 0;
   await until(async () => (await entries(`(${newest}`)).some(isMessage), 'the message');
+  await until(isAllThere, 'the rest');
   await redis.command('FLUSHALL');
   proxy.thaw();
 }

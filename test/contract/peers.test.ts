@@ -7,7 +7,7 @@ import { Peers } from '../../server/cluster/peers.js';
 import { systemIds } from '../../server/id-source.js';
 import { createLog } from '../../server/log.js';
 import { asBytes, Proxy } from '../harness/proxy.js';
-import { describeWithRedisServer, RedisServer } from '../harness/redis-server.js';
+import { describeWithRedisServer, startRedis } from '../harness/redis-server.js';
 import { until } from '../harness/until.js';
 import { loseWhatIsSent, viaProxy } from './emptied-redis.js';
 
@@ -29,7 +29,7 @@ async function join(leasesUrl: string, busUrl = leasesUrl): Promise<{ nodeId: st
 
 describeWithRedisServer('the other nodes while Redis has its troubles', () => {
   it('LIF-4: a node whose joining was not heard is found, and both know that they meet anew', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const proxy = await Proxy.to(redis.url, asBytes);
     const a = await join(redis.url, viaProxy(proxy));
     let joining: ReturnType<typeof join> | undefined;

@@ -5,7 +5,7 @@ import { systemClock } from '../../server/clock.js';
 import { systemIds } from '../../server/id-source.js';
 import { createLog } from '../../server/log.js';
 import { asBytes, Proxy } from '../harness/proxy.js';
-import { describeWithRedisServer, RedisServer } from '../harness/redis-server.js';
+import { describeWithRedisServer, startRedis } from '../harness/redis-server.js';
 import { describeOnRedis, REDIS_URL } from '../harness/services.js';
 import { until } from '../harness/until.js';
 import { loseWhatIsSent, viaProxy } from './emptied-redis.js';
@@ -40,7 +40,7 @@ describeOnRedis('on the machine’s Redis', () => {
 
 describeWithRedisServer('the bus while Redis has its troubles', () => {
   it('networks with different prefixes do not meet', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const [one, other] = [at(redis.url, { prefix: 'one:' }), at(redis.url, { prefix: 'other:' })];
     const [a, b, elsewhere] = [await testBus(one, 'a'), await testBus(one, 'b'), await testBus(other, 'b')];
     a.bus.send('b', 'hello');
@@ -49,7 +49,7 @@ describeWithRedisServer('the bus while Redis has its troubles', () => {
   });
 
   it('connections that are killed lose nothing, and bring nothing twice', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const open = at(redis.url);
     const b = await testBus(open, 'b');
     const a = await testBus(open, 'a');
@@ -67,7 +67,7 @@ describeWithRedisServer('the bus while Redis has its troubles', () => {
   });
 
   it('an answer that is lost brings no message twice', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const proxy = await Proxy.to(redis.url, asBytes);
     const b = await testBus(at(redis.url), 'b');
     const a = await testBus(at(viaProxy(proxy)), 'a');
@@ -85,7 +85,7 @@ describeWithRedisServer('the bus while Redis has its troubles', () => {
   });
 
   it('a receiver whose network stood still goes on where it was', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const proxy = await Proxy.to(redis.url, asBytes);
     const b = await testBus(at(viaProxy(proxy), { silenceMs: 300 }), 'b');
     const a = await testBus(at(redis.url), 'a');
@@ -101,7 +101,7 @@ describeWithRedisServer('the bus while Redis has its troubles', () => {
   });
 
   it('while Redis is away messages wait, and go out to the new one', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const [a, b] = [await testBus(at(redis.url), 'a'), await testBus(at(redis.url), 'b')];
     a.bus.send('b', 'before');
     await ends(b.came, 'a', 'before');
@@ -114,7 +114,7 @@ describeWithRedisServer('the bus while Redis has its troubles', () => {
   });
 
   it('what waits is bounded: beyond it there is a gap, and what is newest', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const [a, b] = [await testBus(at(redis.url, { maxWaitingChars: 1000 }), 'a'), await testBus(at(redis.url), 'b')];
     await redis.kill();
     await until(() => !a.bus.isUp, 'the loss of Redis');
@@ -128,7 +128,7 @@ describeWithRedisServer('the bus while Redis has its troubles', () => {
   });
 
   it('a Redis that was emptied is a gap, also where nothing more comes', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const proxy = await Proxy.to(redis.url, asBytes);
     const b = await testBus(at(viaProxy(proxy)), 'b');
     const a = await testBus(at(redis.url, { countMs: 1000 }), 'a');
@@ -141,8 +141,19 @@ describeWithRedisServer('the bus while Redis has its troubles', () => {
     expect(b.came['a']).toEqual(['before', null, 'after']);
   });
 
+  it('a Redis that was emptied of the count of what was sent, too, is a gap', async () => {
+    const redis = await startRedis();
+    const proxy = await Proxy.to(redis.url, asBytes);
+    const b = await testBus(at(viaProxy(proxy)), 'b');
+    const a = await testBus(at(redis.url, { countMs: 500 }), 'a');
+    const isCounted = async (): Promise<boolean> => Number(await redis.command('XLEN', 'turnstream:inbox:b')) > 1;
+    await loseWhatIsSent(redis, proxy, 'b', () => a.bus.send('b', 'lost'), isCounted);
+    await ends(b.came, 'a', null);
+    expect(b.came['a']).toEqual([null]);
+  });
+
   it('a restart that loses what was not read is a gap, also where nothing more comes', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const a = await testBus(at(redis.url, { countMs: 600_000 }), 'a');
     a.bus.send('b', 'lost');
     await until(async () => (await redis.command('XLEN', 'turnstream:inbox:b')) === 1, 'the message');
@@ -154,7 +165,7 @@ describeWithRedisServer('the bus while Redis has its troubles', () => {
   });
 
   it('a node that is no more is written nothing, also where a new connection is made', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const [a, b] = [await testBus(at(redis.url), 'a'), await testBus(at(redis.url), 'b')];
     const c = await testBus(at(redis.url), 'c');
     for (const to of ['b', 'c']) a.bus.send(to, 'hello');
@@ -172,7 +183,7 @@ describeWithRedisServer('the bus while Redis has its troubles', () => {
   });
 
   it('an inbox that nobody reads is bounded and goes; one that is read is empty', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const a = await testBus(at(redis.url, { maxInboxEntries: 100, keepMs: 5000 }), 'a');
     const key = 'turnstream:inbox:b';
     for (const text of numbered(2000)) {

@@ -4,7 +4,7 @@ import { openRedisCounters } from '../../server/adapters/redis/counters.js';
 import { systemClock } from '../../server/clock.js';
 import { systemIds } from '../../server/id-source.js';
 import { createLog } from '../../server/log.js';
-import { describeWithRedisServer, RedisServer } from '../harness/redis-server.js';
+import { describeWithRedisServer, startRedis } from '../harness/redis-server.js';
 import { until } from '../harness/until.js';
 
 const SILENCE_MS = 500;
@@ -20,7 +20,7 @@ async function counterAt(url: string) {
 
 describeWithRedisServer('counters that all nodes share', () => {
   it('count together what is asked at any of them', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const [one, other] = [await counterAt(redis.url), await counterAt(redis.url)];
     expect(await one.get('ann')).toBeNull();
     await one.consume('ann', 2);
@@ -33,7 +33,7 @@ describeWithRedisServer('counters that all nodes share', () => {
   });
 
   it('LIF-4: while Redis says nothing, and keeps its connections, who comes waits for one silence, and nobody after that', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const counter = await counterAt(redis.url);
     redis.pause();
     const pausedAt = performance.now();
@@ -52,7 +52,7 @@ describeWithRedisServer('counters that all nodes share', () => {
   });
 
   it('LIF-4: while Redis has no memory left each node counts for itself', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const counter = await counterAt(redis.url);
     await redis.command('CONFIG', 'SET', 'maxmemory', '1');
     await counter.consume('ann', 3);

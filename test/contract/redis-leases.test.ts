@@ -5,7 +5,7 @@ import { openRedisLeases } from '../../server/adapters/redis/leases.js';
 import { systemIds } from '../../server/id-source.js';
 import { createLog } from '../../server/log.js';
 import { asBytes, Proxy } from '../harness/proxy.js';
-import { describeWithRedisServer, RedisServer } from '../harness/redis-server.js';
+import { describeWithRedisServer, startRedis } from '../harness/redis-server.js';
 import { describeOnRedis, REDIS_URL } from '../harness/services.js';
 import { until } from '../harness/until.js';
 import { elapsed, HEARTBEAT_MS, isToldOf, leasesContract, LIFE_MS, testNode, type Join } from './leases.js';
@@ -44,7 +44,7 @@ describeWithRedisServer('leases while Redis has its troubles', () => {
   const unavailable = { code: 'storage_unavailable' };
 
   it('clusters with different prefixes do not meet', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const one = await testNode(joinAt(redis.url, 'one:'));
     const other = await testNode(joinAt(redis.url, 'other:'));
     await one.acquire('chat');
@@ -53,7 +53,7 @@ describeWithRedisServer('leases while Redis has its troubles', () => {
   });
 
   it('LIF-4: away, calls fail soon; back and empty, it is told again who owns what before anybody else can have it', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const [a, b] = [await testNode(joinAt(redis.url)), await testNode(joinAt(redis.url))];
     const chatIds = Array.from({ length: 1500 }, (_, index) => `chat-${index}`);
     await Promise.all(chatIds.map((chatId) => a.acquire(chatId)));
@@ -81,7 +81,7 @@ describeWithRedisServer('leases while Redis has its troubles', () => {
   });
 
   it('LIF-4: back with an older state of its data, it is told what has changed since', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const [a, b] = [await testNode(joinAt(redis.url)), await testNode(joinAt(redis.url))];
     const gone = await testNode(joinAt(redis.url));
     await gone.acquire('moved');
@@ -103,7 +103,7 @@ describeWithRedisServer('leases while Redis has its troubles', () => {
   });
 
   it('LIF-4: a Redis that was paused for longer than a node may be silent makes nobody dead', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const all = [
       await testNode(joinAt(redis.url)),
       await testNode(joinAt(redis.url)),
@@ -126,7 +126,7 @@ describeWithRedisServer('leases while Redis has its troubles', () => {
   });
 
   it('LIF-4: a beat that waited for Redis to come back blames nobody for the time of its absence', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const client = await createClient({ url: redis.url, scripts: LEASE_SCRIPTS }).connect();
     onTestFinished(() => client.destroy());
     /** What a node's beat says, so many milliseconds after its last one, of another that was last heard 9.5 s ago. */
@@ -147,7 +147,7 @@ describeWithRedisServer('leases while Redis has its troubles', () => {
   });
 
   it('LIF-4: emptied under way, it is told at the next beat; what others got meanwhile is theirs', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const [a, b] = [await testNode(joinAt(redis.url)), await testNode(joinAt(redis.url))];
     for (const chatId of ['x', 'y']) await a.acquire(chatId);
     a.freeze();
@@ -166,7 +166,7 @@ describeWithRedisServer('leases while Redis has its troubles', () => {
   });
 
   it('LIF-4: a cut of the connection loses nothing', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const proxy = await Proxy.to(redis.url, asBytes);
     const a = await testNode(joinAt(`redis://${new URL(proxy.url).host}`));
     const b = await testNode(joinAt(redis.url));
@@ -183,7 +183,7 @@ describeWithRedisServer('leases while Redis has its troubles', () => {
   });
 
   it('LIF-4: a node whose network stands still for too long has lost', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const proxy = await Proxy.to(redis.url, asBytes);
     const a = await testNode(joinAt(`redis://${new URL(proxy.url).host}`));
     const b = await testNode(joinAt(redis.url));
@@ -197,7 +197,7 @@ describeWithRedisServer('leases while Redis has its troubles', () => {
   });
 
   it('LIF-4: from whom a chat was taken is told, even where the first answer was lost', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const proxy = await Proxy.to(redis.url, asBytes);
     const dead = await testNode(joinAt(redis.url));
     const b = await testNode(joinAt(`redis://${new URL(proxy.url).host}`));

@@ -4,7 +4,7 @@ import { openRedisLeases } from '../../server/adapters/redis/leases.js';
 import { systemClock } from '../../server/clock.js';
 import { systemIds } from '../../server/id-source.js';
 import { createLog } from '../../server/log.js';
-import { describeWithRedisServer, RedisServer } from '../harness/redis-server.js';
+import { describeWithRedisServer, startRedis, type RedisServer } from '../harness/redis-server.js';
 import { until } from '../harness/until.js';
 import { createRedisChatRecords } from '../../server/adapters/redis/chat-records.js';
 import { ends, testBus, type OpenBus } from './bus.js';
@@ -24,7 +24,7 @@ describeWithRedisServer('a Redis that is there and refuses', () => {
   it.each(REFUSALS)(
     'that %s is not stormed with connections; what waited goes out once it takes it',
     async (_what, refuse, takeAgain) => {
-      const redis = await RedisServer.start();
+      const redis = await startRedis();
       const common = { clock: systemClock, ids: systemIds, log: createLog('silent'), countMs: 200, blockMs: 200 };
       const open: OpenBus = (nodeId) => openRedisBus({ ...common, url: redis.url, nodeId });
       const [a, b] = [await testBus(open, 'a'), await testBus(open, 'b')];
@@ -41,7 +41,7 @@ describeWithRedisServer('a Redis that is there and refuses', () => {
   );
 
   it('something else under the name of an inbox is taken out by its reader: what is sent then arrives', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const common = { clock: systemClock, ids: systemIds, log: createLog('silent'), countMs: 200, blockMs: 200 };
     const open: OpenBus = (nodeId) => openRedisBus({ ...common, url: redis.url, nodeId });
     const [a, b] = [await testBus(open, 'a'), await testBus(open, 'b')];
@@ -51,7 +51,7 @@ describeWithRedisServer('a Redis that is there and refuses', () => {
   });
 
   it('something else under the name of a record is taken out: the record is gone, others are written, and it can be restarted', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const common = { clock: systemClock, ids: systemIds, log: createLog('silent'), url: redis.url };
     const records = await createRedisChatRecords({ ...common, maxEvents: 100, maxBytes: 10_000, ttlMs: 60_000 });
     onTestFinished(() => records.close());
@@ -75,7 +75,7 @@ describeWithRedisServer('a Redis that is there and refuses', () => {
   });
 
   it('something else under the name of a chat’s lease is told to who asks for it, and nobody else is disturbed', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const common = { clock: systemClock, ids: systemIds, log: createLog('silent'), url: redis.url };
     const leases = await openRedisLeases({ ...common, info: {} });
     onTestFinished(() => leases.close());

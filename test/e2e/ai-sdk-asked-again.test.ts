@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { UiMessage } from '../../protocol/ai-sdk/index.js';
 import { uid } from '../harness/peer.js';
 import { until } from '../harness/until.js';
+import { headersOf } from './request-as.js';
 import { ask, chunksOf, ends, hello, question } from './ui-asking.js';
 import { askedOf, gate, speak, uiScene, type UiScene } from './ui-scene.js';
 
@@ -46,6 +47,28 @@ describe('an edit that is refused takes nothing back', () => {
       expect(textsOf(await scene.history())).toEqual(WHOLE);
     },
   );
+});
+
+test('an edit by who may talk in the chat and not change it stops nothing', async () => {
+  const goOn = gate();
+  const scene = await uiScene(
+    async (ctx) => {
+      if (askedOf(ctx) === 'two') await goOn.passed;
+      await speak(ctx, `You said ${askedOf(ctx)}`);
+    },
+    { as: { userId: 'ann', teamId: 'team' } },
+  );
+  const first = uid('question');
+  await (await ask(scene, { messages: [question('one', first)] })).text();
+  await scene.request('PATCH', `/v1/chats/${scene.chatId}`, { share: 'team' });
+  const answer = ask(scene, { messages: [question('two', uid('question'))] });
+  await until(async () => (await scene.history()).length > 2, 'the second question');
+  const edit = { messageId: first, messages: [question('uno', first)] };
+  const refused = await ask(scene, edit, headersOf({ userId: 'bob', teamId: 'team' }));
+  expect(refused.status).toBe(403);
+  goOn.open();
+  expect(ends((await chunksOf(await answer)).chunks)).toMatchObject([{ type: 'finish' }]);
+  expect(textsOf(await scene.history())).toEqual(WHOLE);
 });
 
 describe('TRN-1: asked again under its name', () => {

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../server/config.js';
+import { freePort } from '../../tools/free-port.mjs';
 import { Person } from '../harness/person.js';
 import { temporaryDirectory } from '../harness/server.js';
 import { ServerProcess } from '../harness/server-process.js';
@@ -163,12 +163,3 @@ describe.skipIf(!works('caddy', 'version'))('deploy/Caddyfile', () => {
     expect((await answer).status).toBe(200);
   });
 });
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
-}

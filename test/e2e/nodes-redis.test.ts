@@ -6,7 +6,7 @@ import { expectConsistent } from '../harness/consistent.js';
 import { Nodes } from '../harness/nodes.js';
 import { asBytes, Proxy } from '../harness/proxy.js';
 import { readyBut } from '../harness/readiness.js';
-import { describeWithRedisServer, RedisServer } from '../harness/redis-server.js';
+import { describeWithRedisServer, startRedis } from '../harness/redis-server.js';
 import { answerIn, clientOf, endOf, expectSameViews, opened } from '../harness/sdk.js';
 import { until } from '../harness/until.js';
 
@@ -41,7 +41,7 @@ async function turnsOf(chats: readonly Chat[]): Promise<void> {
 
 describeWithRedisServer('LIF-4: nodes without Redis', { timeout: 120_000 }, () => {
   test('Redis is away for 5 s and comes back with nothing: owners go on, and others see all of it afterwards', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const nodes = new Nodes(redis.url);
     const a = await nodes.process();
     const servers = [a, await nodes.process(), await nodes.process()];
@@ -75,7 +75,7 @@ describeWithRedisServer('LIF-4: nodes without Redis', { timeout: 120_000 }, () =
   });
 
   test('LIF-2: Redis and the owner die at once: the owner, started again on its disk, ends its turn with what its journal has', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const nodes = new Nodes(redis.url);
     const [a, b] = [await nodes.process(), await nodes.process()];
     const { chatId, chats, ann, bob, requestId } = await streaming([a.url, b.url], wordsOf(200), 50);
@@ -93,7 +93,7 @@ describeWithRedisServer('LIF-4: nodes without Redis', { timeout: 120_000 }, () =
   });
 
   test('LIF-2: a node that was cut off from Redis dies: its journal goes further than the record that Redis still has', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const network = await Proxy.to(redis.url, asBytes);
     const nodes = new Nodes(redis.url);
     const a = await nodes.process({ REDIS_URL: network.url.replace('http', 'redis') });
@@ -113,7 +113,7 @@ describeWithRedisServer('LIF-4: nodes without Redis', { timeout: 120_000 }, () =
   });
 
   test('AGT-4: an agent that comes back at a node without Redis is not told what it holds elsewhere: that is lost, not held for ever', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const network = await Proxy.to(redis.url, asBytes);
     const nodes = new Nodes(redis.url);
     // Longer than an attach waits for the answers of other nodes.
@@ -139,7 +139,7 @@ describeWithRedisServer('LIF-4: nodes without Redis', { timeout: 120_000 }, () =
   });
 
   test('a node that is cut off from Redis: others take its chats, it overwrites nothing, and its clients go on by position', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const network = await Proxy.to(redis.url, asBytes);
     const nodes = new Nodes(redis.url);
     const [b, c] = [await nodes.process(), await nodes.process()];
@@ -170,7 +170,7 @@ describeWithRedisServer('LIF-4: nodes without Redis', { timeout: 120_000 }, () =
   });
 
   test('a chat that was taken and not read yet when Redis goes away: what is told of it then stands under another epoch', async () => {
-    const redis = await RedisServer.start();
+    const redis = await startRedis();
     const network = await Proxy.to(redis.url, asBytes);
     const nodes = new Nodes(redis.url);
     const a = await nodes.start({ env: { REDIS_URL: network.url.replace('http', 'redis') } });

@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { canMakeCluster, makeCluster, type Cluster } from '../../tools/postgres-cluster.mjs';
+import { canMakeRedis } from '../../tools/redis-server.mjs';
 import { KINDS, misfortunesOf, type Kind } from './misfortunes.js';
 import { planOf } from './plan.js';
 import { Random } from './random.js';
@@ -40,10 +40,7 @@ function kinds(): Kind[] {
   return all.slice(0, rough);
 }
 
-const lacks = [
-  ...(canMakeCluster() ? [] : ['initdb and pg_ctl']),
-  ...(spawnSync('redis-server', ['--version']).status === 0 ? [] : ['redis-server']),
-];
+const lacks = [...(canMakeCluster() ? [] : ['initdb and pg_ctl']), ...(canMakeRedis() ? [] : ['redis-server'])];
 
 describe.skipIf(lacks.length > 0)(`fuzz on three nodes, FUZZ_SEED=${seed}`, () => {
   let cluster: Cluster;

@@ -6,7 +6,7 @@ import { Nodes } from '../harness/nodes.js';
 import { PostgresBeside } from '../harness/postgres-beside.js';
 import { asBytes, Proxy } from '../harness/proxy.js';
 import { readyBut } from '../harness/readiness.js';
-import { RedisServer } from '../harness/redis-server.js';
+import { startRedis, type RedisServer } from '../harness/redis-server.js';
 import type { ServerProcess } from '../harness/server-process.js';
 import { until } from '../harness/until.js';
 import { pause } from './pause.js';
@@ -70,7 +70,7 @@ export class ThreeNodes implements Topology {
 
   async begin(ground: Ground): Promise<void> {
     this.#ground = ground;
-    this.#redis = await RedisServer.start();
+    this.#redis = await startRedis();
     const nodes = new Nodes(this.#redis.url, this.cluster.url);
     this.#databaseUrl = nodes.env['DATABASE_URL'] as string;
     const start = async (): Promise<Node> => {

@@ -14,7 +14,7 @@ export interface RedisBusOptions extends RedisOptions {
   readonly maxWaitingChars?: number;
   /** Milliseconds that an inbox outlives its last read. */
   readonly keepMs?: number;
-  /** Milliseconds after a message in which its sender says how many there were, in case that the last ones were lost. */
+  /** Milliseconds after a message in which its sender says how many there were, in case that the last ones were lost; and again. */
   readonly countMs?: number;
   /** Milliseconds that one read of the inbox waits. */
   readonly blockMs?: number;
@@ -78,7 +78,7 @@ class RedisBus implements Bus {
     }
     outlet.add(message);
     this.#flushSoon();
-    this.#countTimer ??= this.options.clock.after(this.options.countMs ?? 3000, () => this.#sayCounts());
+    this.#countLater();
   }
 
   onMessage(listener: (from: string, message: string) => void): void {
@@ -154,9 +154,13 @@ class RedisBus implements Bus {
     for (const listener of this.#onGap) listener(from);
   }
 
+  #countLater(): void {
+    this.#countTimer ??= this.options.clock.after(this.options.countMs ?? 3000, () => this.#sayCounts());
+  }
+
   #sayCounts(): void {
     this.#countTimer = null;
-    for (const outlet of this.#outlets.values()) outlet.sayCount();
+    for (const outlet of this.#outlets.values()) if (outlet.sayCount()) this.#countLater();
     this.#flushSoon();
   }
 }

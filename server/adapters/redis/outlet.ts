@@ -1,6 +1,12 @@
 /** Characters of messages that one entry holds, unless it is a single one. */
 const MAX_ENTRY_CHARS = 256 * 1024;
 
+/**
+ * How often a receiver is told how many there were: a count can be lost, too, with what it counts. One that reads nothing for
+ * longer than so many times 3 s is declared dead (LIF-4).
+ */
+const COUNTS = 5;
+
 /** Messages that go out together, and the number of the first of them. */
 export interface Parcel {
   readonly first: number;
@@ -20,8 +26,8 @@ export class Outlet {
   #sent = 0;
   /** The receiver has to be told how many there were, since some may be lost. */
   #isCountDue = false;
-  /** Messages were added since it was told. */
-  #hasUncounted = false;
+  /** So often it is yet to be told after the last of them. */
+  #countsLeft = 0;
 
   constructor(private readonly maxWaitingChars: number) {}
 
@@ -31,7 +37,7 @@ export class Outlet {
 
   /** Messages without a place push out those that wait: the receiver learns that there is a gap. */
   add(message: string): void {
-    this.#hasUncounted = true;
+    this.#countsLeft = COUNTS;
     if (this.#waitingChars + message.length > this.maxWaitingChars && this.#waiting.length > 0) {
       this.#drop(this.#waiting.length);
       this.#isCountDue = true;
@@ -68,10 +74,11 @@ export class Outlet {
     this.#isCountDue = true;
   }
 
-  /** Tells the receiver how many there were, once after the last of them. */
-  sayCount(): void {
-    if (this.#hasUncounted) this.#isCountDue = true;
-    this.#hasUncounted = false;
+  /** Tells the receiver how many there were. @returns whether it has to be told again later */
+  sayCount(): boolean {
+    if (this.#countsLeft === 0) return false;
+    this.#isCountDue = true;
+    return --this.#countsLeft > 0;
   }
 
   #drop(count: number): void {
