@@ -103,7 +103,8 @@ const toolCall: Kind = {
     if (was.function.name !== is.function.name || !is.function.arguments.startsWith(was.function.arguments))
       return null;
     const delta = is.function.arguments.slice(was.function.arguments.length);
-    if (delta !== '' && hasAllArguments(before)) return null;
+    // Ended, and not whole any more: what made it whole has been taken back.
+    if (hasAllArguments(before) && (delta !== '' || !hasAllArguments(after))) return null;
     return [
       ...argumentsDelta(is.id, delta),
       ...(hasAllArguments(after) && !hasAllArguments(before) ? toolCall.finish(after) : []),
