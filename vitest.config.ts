@@ -6,6 +6,12 @@ const project = (name: string, testTimeout: number) => ({
   test: { name, include: [`test/${name}/**/*.test.{ts,tsx}`], testTimeout },
 });
 
+/** Files share their worker's process: to load the server again for each of them took as long as to run them. */
+const SHARED = { isolate: false } as const;
+
+/** Of the end-to-end suite, in processes of their own: they make a page of theirs (test/harness/page.ts), or must be in none. */
+const IN_A_PAGE = ['ag-ui-guide', 'ai-sdk-guide', 'react-*', 'readme', 'remote-agent-guide'];
+
 /** Of the end-to-end suite, where it matters not what database there is: doors and limits before it, clients, programs beside. */
 const WITHOUT_DATABASE = [
   'access-timing',
@@ -93,11 +99,22 @@ const hasPostgres = process.env['TEST_POSTGRES_URL'] !== '';
 // An empty address: tools/services.mjs has found none.
 const hasNodes = hasPostgres && process.env['TEST_REDIS_URL'] !== '';
 
+const endToEnd = {
+  extends: true as const,
+  test: { ...project('e2e', 30_000).test, ...SHARED, exclude: filesOf(IN_A_PAGE) },
+};
+
+const endToEndInAPage = {
+  extends: true as const,
+  test: { ...project('e2e', 30_000).test, name: 'e2e-in-a-page', include: filesOf(IN_A_PAGE) },
+};
+
 /** `e2e` once more, with PostgreSQL under one server: all that does not run on nodes, which share one. It has no tests of its own. */
 const endToEndOnPostgres = {
   extends: true as const,
   test: {
     ...project('e2e', 30_000).test,
+    ...SHARED,
     name: 'e2e-postgresql',
     exclude: filesOf([...WITHOUT_DATABASE, ...(hasNodes ? ON_NODES : [])]),
     env: { TEST_STORE: 'postgresql' },
@@ -110,6 +127,7 @@ const endToEndOnNodes = {
   test: {
     // Three servers start where there was one.
     ...project('e2e', 60_000).test,
+    ...SHARED,
     name: 'e2e-nodes',
     include: filesOf([...ON_NODES, ...IN_PART_ON_NODES]),
     env: { TEST_STORE: 'postgresql', TEST_NODES: '3' },
@@ -125,7 +143,7 @@ const underLoad = {
 
 export default defineConfig({
   test: {
-    // Processes, not threads: better-sqlite3 is native, and a test that leaks a handle must not outlive its file.
+    // Processes, not threads: better-sqlite3 is native.
     pool: 'forks',
     // Two: servers under test time their own windows, and more workers than cores make those times lie.
     maxWorkers: 2,
@@ -133,9 +151,10 @@ export default defineConfig({
     teardownTimeout: 10_000,
     restoreMocks: true,
     projects: [
-      project('unit', 30_000),
-      project('contract', 30_000),
-      project('e2e', 30_000),
+      { extends: true, test: { ...project('unit', 30_000).test, ...SHARED } },
+      { extends: true, test: { ...project('contract', 30_000).test, ...SHARED } },
+      endToEnd,
+      endToEndInAPage,
       ...(hasPostgres ? [endToEndOnPostgres] : []),
       ...(hasNodes ? [endToEndOnNodes] : []),
       // stores/ inside the frameworks they are for, which `npm test` installs in a package of their own.

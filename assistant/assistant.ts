@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { assistantId as assistantIdSchema, ChatError, parse, type Json } from '../protocol/index.js';
+import { assistantId as assistantIdSchema, ChatError, definedOf, parse, type Json } from '../protocol/index.js';
 import type { Context } from './context.js';
 import { runPipeline, type Pipeline } from './pipeline.js';
 
@@ -87,21 +87,22 @@ const stagesSchema = z
 const FOR_MODELS = ['instructions', 'tools', 'maxSteps', 'retry', 'timeoutMs', 'settings'] as const;
 
 /**
+ * An assistant of stages, or of one function. All of the definition is checked here, so that a mistake in it shows when the
+ * program starts and not in the middle of a turn.
+ *
  * @throws {ChatError} `bad_request` with the field: an id that the protocol does not allow, a setting that there is none of or
  *   that is of another form, no stage at all, stages beside `run`, or what is for a model without one
  */
 export function defineAssistant(definition: AssistantDefinition): Assistant {
+  // It may be put together from parts that are not there.
+  const given = definedOf(definition);
   if (definition.run !== undefined) {
-    const { assistantId, name = assistantId } = parse(runSchema, present(definition));
+    const { assistantId, name = assistantId } = parse(runSchema, given);
     return { assistantId, name, run: definition.run };
   }
-  const { assistantId, name = assistantId, model, ...stages } = parse(stagesSchema, present(definition));
+  const { assistantId, name = assistantId, model, ...stages } = parse(stagesSchema, given);
   const vain = FOR_MODELS.find((setting) => model === undefined && stages[setting] !== undefined);
   if (vain) throw new ChatError('bad_request', `${vain}: there is no model to use it.`, { details: { path: vain } });
   const pipeline: Pipeline = definition;
   return { assistantId, name, run: (ctx) => runPipeline(pipeline, ctx) };
 }
-
-/** Without what is undefined: a definition may be put together from parts that are not there. */
-const present = (definition: AssistantDefinition): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(definition).filter(([, value]) => value !== undefined));

@@ -1,10 +1,8 @@
 import { HANDLED, type OpInput } from '../protocol/index.js';
 import type { Scope } from './scope.js';
 
-/**
- * Which failed steps were dealt with (TRN-9). When a step fails nobody knows yet whether its caller goes on; it shows in
- * what the caller does next, and where the error comes out.
- */
+// Which failed steps were dealt with (TRN-9). When a step fails nobody knows yet whether its caller goes on; it shows in
+// what the caller does next, and where the error comes out.
 
 const mark = (stepId: string, handled: boolean): OpInput => ({
   op: 'step.end',

@@ -1,10 +1,12 @@
 import {
+  CALL_PATH,
   canonicalJson,
-  HANDLED,
+  isHandled,
   isIncomplete,
   json,
   parse,
   turnError,
+  USAGE,
   WROTE,
   type Assignment,
   type Json,
@@ -15,15 +17,12 @@ import {
 } from '../protocol/index.js';
 import { AssistantError, turnErrorOf } from './assistant-error.js';
 import { goneOnAfter, thrownOn } from './failed-steps.js';
-import { CALL_PATH, RecordedSteps } from './recorded-steps.js';
+import { RecordedSteps } from './recorded-steps.js';
 import { Scope, scopeOf, within } from './scope.js';
 import type { Sink } from './sink.js';
 import { SpaceMirror, wroteJson } from './space.js';
 import { StandingMessages } from './standing.js';
 import { addUsage } from './usage.js';
-
-/** The metadata key of the tokens that a step and those below it used. */
-const USAGE = 'usage';
 
 /** Time as an assistant needs it. */
 export interface AssistantClock {
@@ -57,14 +56,9 @@ export interface StepRun {
 }
 
 /** A step as the code that runs it sees it. */
-interface RunningStep {
+export interface RunningStep {
   readonly stepId: string;
-  readonly metadata: JsonObject;
-}
-
-/** A step that is begun and ended by ops of one's own. */
-export interface InnerStep {
-  readonly stepId: string;
+  /** What it begins with. */
   readonly metadata: JsonObject;
 }
 
@@ -179,7 +173,7 @@ export class AssistantFrame {
    * The next step below the one whose code runs, for who begins and ends it himself. It is a record of what happened, and no
    * unit of a resume: where the code above it runs again, so does it, under its id.
    */
-  innerStep(type: StepType): InnerStep {
+  innerStep(type: StepType): RunningStep {
     const path = this.scope.nextPath();
     const recorded = this.#recorded.at(path);
     const isAgain = recorded !== undefined && recorded.type === type && isIncomplete(recorded);
@@ -263,7 +257,7 @@ function leftBy({ usage, wrote }: Scope, metadata: JsonObject): { metadata?: Jso
 }
 
 /** Whether it is not run again: it has completed, or its caller went on without it. */
-const isOver = (step: Step): boolean => !isIncomplete(step) || step.metadata?.[HANDLED] === true;
+const isOver = (step: Step): boolean => !isIncomplete(step) || isHandled(step);
 
 /** What a step that was recorded before starts from. @throws {AssistantError} `resume_mismatch` */
 function inputOf(recorded: Step, wanted: StepRun, given: Json, path: string): Json {

@@ -1,7 +1,4 @@
-import type { Assignment, Step } from '../protocol/index.js';
-
-/** The metadata key of a step's place among the calls of its frame. */
-export const CALL_PATH = 'call';
+import { CALL_PATH, type Assignment, type Step } from '../protocol/index.js';
 
 /** What earlier attempts recorded of a frame, by the place of each step among the calls (TRN-9). */
 export class RecordedSteps {

@@ -1,3 +1,4 @@
+import { definedOf } from '../protocol/index.js';
 import { isRetryable, retryAfterMs } from './retryable.js';
 import type { Waiting } from './time-limit.js';
 
@@ -30,7 +31,8 @@ export async function withRetry<T>(
   policy: RetryPolicy | undefined,
   run: (attempt: number) => Promise<T>,
 ): Promise<T> {
-  const { attempts, backoffMs, factor, maxBackoffMs } = { ...DEFAULTS, ...defined(policy) };
+  // Those who do not compile with exact optional properties may write `undefined` into it.
+  const { attempts, backoffMs, factor, maxBackoffMs } = { ...DEFAULTS, ...definedOf(policy ?? {}) };
   const canHelp = policy?.retryable ?? isRetryable;
   for (let attempt = 1; ; attempt++) {
     ctx.abortSignal.throwIfAborted();
@@ -44,7 +46,3 @@ export async function withRetry<T>(
     }
   }
 }
-
-/** A policy may be written with `undefined` in it by those who do not compile with exact optional properties. */
-const defined = (policy: RetryPolicy = {}): RetryPolicy =>
-  Object.fromEntries(Object.entries(policy).filter(([, value]) => value !== undefined));

@@ -3,6 +3,7 @@ import {
   cleanJson,
   DEFAULT_PATH,
   foldMessage,
+  idBelow,
   isJsonObject,
   jsonObject,
   op as opSchema,
@@ -21,9 +22,6 @@ type SendOp = Extract<OpInput, { op: 'send' }> & { messageId: string };
 /** What changes a message that was sent. */
 export type ChangeOp = Extract<OpInput, { op: 'append' | 'replace' | 'merge' | 'set' | 'end' }>;
 type ParsedChange = Extract<Op, { op: ChangeOp['op'] }>;
-
-/** As much of a stack's id as leaves room for attempt and place: ids have at most 64 characters. */
-const STACK_ID_PART = 48;
 
 /** A message of an earlier attempt and what the present run has made of it so far. */
 interface Behind {
@@ -136,7 +134,7 @@ export class StandingMessages {
   }
 
   #idOf(place: number, attempt: number): string {
-    return `${this.frame.stackId.slice(-STACK_ID_PART)}-${attempt}-${place}`;
+    return idBelow(this.frame.stackId, `${attempt}-${place}`);
   }
 }
 

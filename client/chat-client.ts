@@ -93,7 +93,12 @@ export interface ChatClient {
   close(): void;
 }
 
-/** @throws {ChatError} `bad_request` without a url and without a transport */
+/**
+ * A client of one server. It comes back by itself after each lost connection, and asks for what the chats in use have
+ * missed: none of their events is left out, none is shown twice (SUB-2).
+ *
+ * @throws {ChatError} `bad_request` without a url and without a transport
+ */
 export function createChatClient(options: ChatClientOptions): ChatClient {
   const { clock = systemClock, ids = systemIds, ackTimeoutMs = 30_000, maxQueuedCommands = 1_000 } = options;
   const transport = transportOf(options);

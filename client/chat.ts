@@ -1,6 +1,7 @@
 import {
   ChatError,
   isEnded,
+  isResumable,
   type ArgsInput,
   type ChatEvent,
   type ChatPatch,
@@ -295,7 +296,7 @@ export class Chat {
     for (let index = view.messages.length - 1; index >= 0; index--) {
       const requestId = view.messages[index]?.requestId ?? null;
       const turn = requestId === null ? undefined : view.turns.get(requestId);
-      if (turn && (turn.status === 'interrupted' || turn.status === 'failed')) return turn;
+      if (turn && isResumable(turn)) return turn;
     }
     return undefined;
   }

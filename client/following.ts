@@ -16,10 +16,16 @@ export type FollowPhase =
   /** Wanted, without a connection. */
   | { readonly name: 'offline' }
   /**
-   * Subscribed, without the answer yet. What comes meanwhile waits for it (SUB-3). `doubtful`: a following has ended
-   * meanwhile, this one or one of before.
+   * Subscribed, without the answer yet. What comes meanwhile waits for it (SUB-3). `presence`: what was told meanwhile;
+   * the answer's may be older, and is told as well where it is newer. `doubtful`: a following has ended meanwhile, this
+   * one or one of before.
    */
-  | { readonly name: 'asking'; readonly early: ChatEvent[]; doubtful: boolean }
+  | {
+      readonly name: 'asking';
+      readonly early: ChatEvent[];
+      presence: readonly PresentUser[] | null;
+      doubtful: boolean;
+    }
   /** Every event comes. */
   | { readonly name: 'live'; readonly since: number }
   /** About to subscribe again. What comes meanwhile comes again with the answer. */
@@ -144,6 +150,7 @@ export class Following {
 
   present(users: readonly PresentUser[]): void {
     if (this.#phase.name === 'idle') return;
+    if (this.#phase.name === 'asking') this.#phase.presence = users;
     this.#presence = users;
     this.#notify();
   }
@@ -171,7 +178,7 @@ export class Following {
 
   #ask(): void {
     const { connection, chatId, messageLimit, timeoutMs } = this.needs;
-    const phase: Asking = { name: 'asking', early: [], doubtful: false };
+    const phase: Asking = { name: 'asking', early: [], presence: null, doubtful: false };
     this.#enter(phase);
     const position = this.#view && this.#trusted ? { position: this.#view.position } : {};
     connection.request('chat:subscribe', { chatId, messageLimit, ...position }, timeoutMs, (outcome) => {
@@ -180,10 +187,10 @@ export class Following {
     });
   }
 
-  #answered(outcome: Outcome, { early, doubtful }: Asking): void {
+  #answered(outcome: Outcome, asking: Asking): void {
     switch (outcome.type) {
       case 'data':
-        return isSubscription(outcome.data) && !doubtful ? this.#begin(outcome.data, early) : this.#repeat();
+        return isSubscription(outcome.data) && !asking.doubtful ? this.#begin(outcome.data, asking) : this.#repeat();
       case 'lost':
         return this.#enter({ name: 'offline' });
       case 'no_answer':
@@ -196,8 +203,8 @@ export class Following {
   }
 
   /** The answer, then the events that came before it, in one step for those who watch. */
-  #begin(answer: SubscribeResult, early: readonly ChatEvent[]): void {
-    this.#presence = answer.presence;
+  #begin(answer: SubscribeResult, { early, presence }: Asking): void {
+    this.#presence = presence ?? answer.presence;
     this.#phase = { name: 'live', since: this.needs.clock.now() };
     if (answer.mode === 'snapshot') this.#take(answer);
     const fits = (answer.mode === 'snapshot' || this.#replay(answer)) && this.#fold(early);

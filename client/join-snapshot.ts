@@ -1,5 +1,5 @@
-import type { ChatView, SubscribeResult } from '../protocol/index.js';
-import { keepReferences, solidFrom } from './message-list.js';
+import { solidFrom, viewOf, type ChatView, type SubscribeResult } from '../protocol/index.js';
+import { keepReferences } from './keep-references.js';
 
 export interface Joined {
   readonly view: ChatView;
@@ -16,24 +16,17 @@ export interface Joined {
  * again. A message that says the same as before keeps its reference.
  */
 export function joinSnapshot(held: ChatView | null, answer: SubscribeResult): Joined {
-  const { chat, position } = answer;
-  const fresh = answer.messages ?? [];
-  const base = {
-    chat,
-    position,
-    turns: new Map((answer.turns ?? []).map((turn) => [turn.requestId, turn])),
-    steps: new Map(),
-    deleted: false,
-  };
-  const messages = held ? keepReferences(held.messages, fresh) : fresh;
-  const first = fresh[0];
-  if (!answer.hasMore || !first) return { view: { ...base, messages, hasMore: false }, unsureBelow: null };
+  const fresh = viewOf(answer);
+  const messages = held ? keepReferences(held.messages, fresh.messages) : fresh.messages;
+  const view = { ...fresh, messages };
+  const first = messages[0];
+  if (!fresh.hasMore || !first) return { view, unsureBelow: null };
 
   const solid = solidFrom(fresh);
   const older = held?.messages.filter(({ sequence }) => sequence < first.sequence) ?? [];
   const reaches = held?.messages.some(({ sequence }) => sequence >= first.sequence) ?? false;
   if (!held || older.length === 0 || !reaches) {
-    return { view: { ...base, messages, hasMore: true }, unsureBelow: solid > first.sequence ? solid : null };
+    return { view, unsureBelow: solid > first.sequence ? solid : null };
   }
-  return { view: { ...base, messages: [...older, ...messages], hasMore: held.hasMore }, unsureBelow: solid };
+  return { view: { ...view, messages: [...older, ...messages], hasMore: held.hasMore }, unsureBelow: solid };
 }

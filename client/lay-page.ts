@@ -1,10 +1,7 @@
-import { foldChat, type ChatEvent, type ChatView, type Result } from '../protocol/index.js';
-import { keepReferences, solidFrom } from './message-list.js';
+import { foldChat, solidFrom, type ChatEvent, type ChatView, type Result } from '../protocol/index.js';
+import { keepReferences } from './keep-references.js';
 
 export type MessagePage = Result<'message:list'>;
-
-/** The sequence from which on the page says all that is to be said. */
-export const floorOf = (page: MessagePage): number => (page.hasMore ? solidFrom(page.messages) : 0);
 
 /**
  * The view with a page of messages laid under it: what the page says of the sequences below `before` is what holds there
@@ -16,7 +13,7 @@ export const floorOf = (page: MessagePage): number => (page.hasMore ? solidFrom(
 export function layPage(view: ChatView, before: number, page: MessagePage, events: readonly ChatEvent[]): ChatView {
   let below: ChatView = { ...view, messages: page.messages, hasMore: true, position: page.position };
   for (const event of events) if (event.offset > page.position.offset) below = foldChat(below, event);
-  const floor = floorOf(page);
+  const floor = solidFrom(page);
   const untouched = view.messages.filter((message) => message.sequence >= before || message.sequence < floor);
   const reread = below.messages.filter((message) => message.sequence >= floor && message.sequence < before);
   const messages = [...untouched, ...keepReferences(view.messages, reread)].sort((a, b) => a.sequence - b.sequence);

@@ -4,7 +4,7 @@ import { ChatError, ERROR_CODES, tooLarge, utf8Bytes, type ErrorCode } from '../
  * Errors that begin in the client and not on the server. They are ChatErrors like any other; `details.reason` tells them
  * apart from the server's.
  */
-export type LocalReason = 'unreachable' | 'connection_lost' | 'no_answer' | 'closed' | 'token_failed' | 'going_away';
+export type LocalReason = 'unreachable' | 'connection_lost' | 'no_answer' | 'closed' | 'token_failed';
 
 /** The connection could not be made, in the transport's words. */
 export const unreachable = (message: string, cause?: unknown): ChatError =>

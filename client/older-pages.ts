@@ -1,18 +1,19 @@
-import { ChatError, type ChatEvent, type ChatView } from '../protocol/index.js';
+import { ChatError, solidFrom, type ChatEvent, type ChatView } from '../protocol/index.js';
 import type { Following } from './following.js';
-import { floorOf, layPage, type MessagePage } from './lay-page.js';
+import { layPage, type MessagePage } from './lay-page.js';
 
 type PageAnswer = { readonly page: MessagePage } | { readonly error: ChatError };
 
 export interface OlderPagesNeeds {
   readonly following: Pick<Following, 'view' | 'phase' | 'generation' | 'unsureBelow' | 'again' | 'rewrite'>;
-  /** Asks for the newest `limit` messages with sequences below `before`. */
-  readonly list: (before: number, limit: number, answered: (answer: PageAnswer) => void) => void;
+  /** Asks for the newest `limit` messages, of those with sequences below `before` where it is given. */
+  readonly list: (before: number | undefined, limit: number, answered: (answer: PageAnswer) => void) => void;
 }
 
 /** A page that was asked for. */
 interface Reading {
-  readonly before: number;
+  /** Undefined: nothing was held that it could lie below, and it is the newest page. */
+  readonly before: number | undefined;
   /** The view's offset when it was asked for: a page of before cannot be brought up to date. */
   readonly from: number;
   /** What was folded into the view since. */
@@ -47,8 +48,9 @@ export class OlderPages {
   constructor(private readonly needs: OlderPagesNeeds) {}
 
   /**
-   * Loads the page below what is held, of at most `limit` messages, as soon as the chat is live. Nothing happens where
-   * nothing is older, or nobody follows the chat. A call during another one is answered with it.
+   * Loads the page below what is held, of at most `limit` messages, as soon as the chat is live: the newest one, once
+   * all that was held is deleted. Nothing happens where nothing is older, or nobody follows the chat. A call during another
+   * one is answered with it.
    *
    * @throws {ChatError} what the server refused
    */
@@ -92,12 +94,11 @@ export class OlderPages {
   #next(view: ChatView): void {
     if (this.#unsureBelow !== null) return this.#ask(view, this.#unsureBelow, MAX_PAGE);
     if (!this.#wanted) return;
-    const lowest = view.messages[0]?.sequence;
-    if (!view.hasMore || lowest === undefined) return this.#settle(null);
-    this.#ask(view, lowest, this.#wanted.limit);
+    if (!view.hasMore) return this.#settle(null);
+    this.#ask(view, view.messages[0]?.sequence, this.#wanted.limit);
   }
 
-  #ask(view: ChatView, before: number, limit: number): void {
+  #ask(view: ChatView, before: number | undefined, limit: number): void {
     const reading: Reading = { before, from: view.position.offset, events: [], page: null };
     this.#reading = reading;
     this.needs.list(before, limit, (answer) => {
@@ -127,7 +128,7 @@ export class OlderPages {
   #lay(view: ChatView, page: MessagePage): void {
     this.#reading = null;
     this.#tries = 0;
-    const floor = floorOf(page);
+    const floor = solidFrom(page);
     const isVerification = this.#unsureBelow !== null;
     if (isVerification) this.#unsureBelow = view.messages.some(({ sequence }) => sequence < floor) ? floor : null;
     else this.#settle(null);
@@ -158,7 +159,7 @@ export class OlderPages {
 
 function tryLay(view: ChatView, { before, events }: Reading, page: MessagePage): ChatView | null {
   try {
-    return layPage(view, before, page, events);
+    return layPage(view, before ?? Infinity, page, events);
   } catch {
     return null;
   }

@@ -1,16 +1,16 @@
 import * as z from 'zod';
-import { chat, metadata, share, title } from './chat.js';
+import { chat, share, title } from './chat.js';
 import { agentCommand, type AgentCommandSpec, type CommandSpec } from './command.js';
 import { commands } from './commands.js';
 import { agentMadeId, assistantId, id, principalId } from './ids.js';
 import { json, jsonObject } from './json.js';
 import { message, turnInput } from './message.js';
+import { metadata } from './metadata.js';
 import { step, stepStatus } from './step.js';
 import { wellFormed } from './text.js';
 import { turn, turnError } from './turn.js';
 
-/** Section 6: what agents say and hear on the namespace `/agents`. */
-
+/** The Socket.IO namespace of agents. */
 export const AGENT_NAMESPACE = '/agents';
 
 const attempt = z.int().min(1);
@@ -60,6 +60,7 @@ const asForPeople = <A extends z.ZodType, R extends z.ZodType>({ summary, args, 
   result,
 });
 
+/** Section 6 in one table: what agents say on the namespace `/agents`, name → arguments, result, right. */
 export const agentCommands = {
   'agent:attach': agentCommand({
     summary: 'Offers assistants; answers what this agentId still holds.',

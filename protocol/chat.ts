@@ -1,18 +1,12 @@
 import * as z from 'zod';
 import { assistantId, id, isoTime, principalId } from './ids.js';
-import { jsonObject, type JsonObject } from './json.js';
+import { metadata } from './metadata.js';
 import { wellFormed } from './text.js';
 
 export const chatStatus = z.enum(['active', 'archived']);
 export const share = z.enum(['private', 'team']);
 export const title = z.string().max(500).transform(wellFormed);
 export const mode = z.string().min(1).max(50).transform(wellFormed);
-export const metadata = jsonObject.nullable();
-
-export function metadataWithout(keys: readonly string[], given: JsonObject | null): JsonObject | null {
-  if (given === null || keys.every((key) => given[key] === undefined)) return given;
-  return Object.fromEntries(Object.entries(given).filter(([key]) => !keys.includes(key)));
-}
 
 /** The durable conversation. */
 export const chat = z.object({

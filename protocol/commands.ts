@@ -1,21 +1,17 @@
 import * as z from 'zod';
-import { chat, chatPatch, chatStatus, metadata, mode, share, title } from './chat.js';
+import { chat, chatPatch, chatStatus, mode, share, title } from './chat.js';
 import { command, type CommandSpec } from './command.js';
 import { bearerToken, tokenId } from './connection.js';
 import { chatEvent } from './event.js';
 import { assistantId, id, isoTime, principalId } from './ids.js';
 import { json, jsonObject } from './json.js';
 import { message, messageType, role, savedMessage, storedType, turnInput } from './message.js';
+import { metadata } from './metadata.js';
 import { position } from './position.js';
 import { presentUser } from './presence.js';
 import { givenStepMetadata, savedStep, step, stepStatus } from './step.js';
 import { turn } from './turn.js';
 import { wellFormed } from './text.js';
-
-/**
- * Section 4 and 8 in one table: name → arguments, result, right, HTTP route. Socket dispatch, HTTP routes, the client's
- * types, OpenAPI and AsyncAPI are all made from it.
- */
 
 const limit = z.int().min(1).max(200);
 const sequence = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
@@ -68,6 +64,10 @@ const subscribeResult = z.object({
   presence: z.array(presentUser),
 });
 
+/**
+ * Section 4 and 8 in one table: name → arguments, result, right, HTTP route. Socket dispatch, HTTP routes, the client's
+ * types, OpenAPI and AsyncAPI are all made from it.
+ */
 export const commands = {
   'chat:create': command({
     summary: 'Creates a chat; the same chatId again by its owner gives the existing one.',

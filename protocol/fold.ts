@@ -7,15 +7,18 @@ import type { Position } from './position.js';
 import type { StepSummary } from './step.js';
 import { isEnded, type Turn } from './turn.js';
 
-/**
- * The one fold: what events make of messages and of a chat's view. The server's buffer, a client's view, a recovered
- * journal and the tests all use it; so they agree (DAT-4). Views and messages are values: nothing is changed in place.
- */
+// The one fold: what events make of messages and of a chat's view. The server's buffer, a client's view, a recovered
+// journal and the tests all use it; so they agree (DAT-4). Views and messages are values: nothing is changed in place.
 
 /** An event that does not fit what is held: the holder missed something and has to ask again. */
 export class FoldFault extends Error {}
 
-/** @throws {FoldFault} on a closed message, or an append that starts elsewhere than the text held ends */
+/**
+ * The message after a change of it. Pure: the message given stays what it was.
+ *
+ * @throws {FoldFault} on a closed message, or an append that starts elsewhere than the text held ends
+ * @throws {PathFault} a path that the props do not allow
+ */
 export function foldMessage(message: Message, event: MessageChangeBody): Message {
   if (message.state === 'closed') throw new FoldFault(`message ${message.messageId} is closed`);
   const props = message.props;
@@ -74,7 +77,13 @@ export interface ChatView {
   readonly deleted: boolean;
 }
 
-/** @throws {FoldFault} an event that is not the next one of this epoch, or does not fit */
+/**
+ * The view after the next event. Pure: the view given stays what it was, and what the event did not change is shared with
+ * it, by reference.
+ *
+ * @throws {FoldFault} an event that is not the next one of this epoch, or does not fit
+ * @throws {PathFault} a change at a path that the props do not allow
+ */
 export function foldChat(view: ChatView, event: ChatEvent): ChatView {
   if (event.epoch !== view.position.epoch || event.offset !== view.position.offset + 1) {
     throw new FoldFault(`event ${event.epoch}:${event.offset} after ${view.position.epoch}:${view.position.offset}`);

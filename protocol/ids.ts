@@ -23,5 +23,11 @@ export const principalId = z
   .max(200)
   .refine((text) => wellFormed(text) === text, { error: 'expected well-formed text' });
 
+/** As much of a stack's id as leaves room for a suffix of 15 characters: ids have at most 64. */
+const STACK_ID_PART = 48;
+
+/** An id for what belongs to a stack, the same in each of its runs. @param suffix 1 to 15 characters of an id */
+export const idBelow = (stackId: string, suffix: string): string => `${stackId.slice(-STACK_ID_PART)}-${suffix}`;
+
 /** ISO 8601, UTC, with milliseconds. */
 export const isoTime = z.iso.datetime({ precision: 3 });

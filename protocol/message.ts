@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { metadata, metadataWithout } from './chat.js';
 import { assistantId, id, isoTime } from './ids.js';
 import { jsonObject } from './json.js';
 import { DEFAULT_LIMITS } from './limits.js';
+import { metadata, metadataWithout } from './metadata.js';
 import type { LimitParams } from './parse.js';
 
 export const role = z.enum(['user', 'assistant']);

@@ -1,8 +1,9 @@
 import * as z from 'zod';
-import { metadata, metadataWithout } from './chat.js';
 import { assistantId, id, isoTime } from './ids.js';
 import { json, jsonObject } from './json.js';
 import { MAX_STACK_DEPTH } from './limits.js';
+import { metadata, metadataWithout } from './metadata.js';
+import { HANDLED, PRIVATE_STEP_KEYS, SAID } from './step-metadata.js';
 
 export const stepType = z.enum(['input', 'hook_create', 'llm', 'tool', 'hook_next', 'delegate']);
 export type StepType = z.infer<typeof stepType>;
@@ -58,27 +59,12 @@ export type SavedStep = z.infer<typeof savedStep>;
 export const stepSummary = step.omit({ input: true, output: true, spaceSnapshot: true });
 export type StepSummary = z.infer<typeof stepSummary>;
 
-/** The metadata key that is true in a failed step whose caller went on: no resume runs it again (TRN-9). */
-export const HANDLED = 'handled';
-
-/** The metadata key of a delegate step under which it names the stack that it calls. */
-export const CHILD_STACK = 'childStackId';
-
-/**
- * The metadata key under which a completed step of a call that is not shown keeps the messages it had sent: they stand
- * nowhere else, and a resumed call answers with them. The server alone writes it.
- */
-export const SAID = 'said';
-
-/** The metadata key of what a step wrote to the space, for a resumed run that does not run it again. */
-export const WROTE = 'wrote';
-
-/** What of a step's metadata is in no event, as its input and output are in none. */
-const PRIVATE_KEYS = [SAID, WROTE];
-
 export function summaryOf({ input: _input, output: _output, spaceSnapshot: _snapshot, ...summary }: Step): StepSummary {
-  return { ...summary, metadata: metadataWithout(PRIVATE_KEYS, summary.metadata) };
+  return { ...summary, metadata: metadataWithout(PRIVATE_STEP_KEYS, summary.metadata) };
 }
 
 /** Whether the step may run again: only a completed one never does. */
 export const isIncomplete = (candidate: Pick<Step, 'status'>): boolean => candidate.status !== 'completed';
+
+/** Whether its caller went on without it: a failed step that stands as it is (TRN-9). */
+export const isHandled = ({ metadata }: Pick<Step, 'metadata'>): boolean => metadata?.[HANDLED] === true;

@@ -1,9 +1,9 @@
-/**
- * Text that every database, every JSON parser and every screen can hold (DAT-1).
- */
+// Text that every database, every JSON parser and every screen can hold (DAT-1).
 
 const ILL_FORMED = /\p{Surrogate}|\0/gu;
-const REPLACEMENT = '\uFFFD';
+
+/** U+FFFD: what stands in the place of a character that is none (DAT-1). */
+export const REPLACEMENT = '\uFFFD';
 
 /** The text with each lone surrogate and each U+0000 replaced by U+FFFD. A well-formed text comes back as it is. */
 export function wellFormed(text: string): string {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { metadata } from './chat.js';
 import { assistantId, id, isoTime, principalId } from './ids.js';
 import { json } from './json.js';
+import { metadata } from './metadata.js';
 import { wellFormed } from './text.js';
 
 export const turnStatus = z.enum(['queued', 'running', 'completed', 'interrupted', 'failed']);
@@ -54,3 +54,6 @@ export const turn = z.object({
 export type Turn = z.infer<typeof turn>;
 
 export const isEnded = (status: TurnStatus): boolean => status !== 'queued' && status !== 'running';
+
+/** Whether it ended otherwise than completed: its next attempt may be started (TRN-9). */
+export const isResumable = ({ status }: Pick<Turn, 'status'>): boolean => isEnded(status) && status !== 'completed';

@@ -6,7 +6,7 @@ export interface Clock {
   monotonic(): number;
   /** Calls back once after `ms`. It does not keep the process alive. */
   after(ms: number, callback: () => void): Timer;
-  /** Calls back once in the next turn of the event loop. */
+  /** Calls back once in the next tick of the event loop. */
   soon(callback: () => void): void;
 }
 
@@ -46,8 +46,8 @@ export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
-/** Resolves in the next turn of the event loop, after what sockets have to say. */
-export const nextTurn = (clock: Clock): Promise<void> => new Promise((resolve) => clock.soon(resolve));
+/** Resolves in the next tick of the event loop, after what sockets have to say. */
+export const nextTick = (clock: Clock): Promise<void> => new Promise((resolve) => clock.soon(resolve));
 
 /** Whether the promise settles within `ms`. @throws what it rejects with within that time */
 export async function settlesWithin(clock: Clock, promise: Promise<unknown>, ms: number): Promise<boolean> {

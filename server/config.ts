@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import proxyaddr from 'proxy-addr';
-import { z } from 'zod';
+import * as z from 'zod';
 import { DEFAULT_LIMITS, type Limits } from '../protocol/index.js';
 import { MAX_TIMER_MS } from './clock.js';
 import { LOG_LEVELS } from './log.js';

@@ -1,5 +1,5 @@
 // npm run docs: the tables of docs/protocol.md, from the schemas, the tables of commands and errors, and the metrics.
-import { z } from 'zod';
+import * as z from 'zod';
 import { agentCommands, chatEvent, commands, ERRORS, op, type CommandSpec } from '../protocol/index.js';
 import { createMetrics } from '../server/metrics.js';
 import { describeHttp } from '../server/wire/describe/openapi.js';

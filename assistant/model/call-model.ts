@@ -1,5 +1,6 @@
 import type { LanguageModelCallOptions, ModelMessage, RequestOptions, streamText, TextStreamPart, ToolSet } from 'ai';
 import { wellFormed, type Json } from '../../protocol/index.js';
+import { Outside } from '../outside.js';
 import { withRetry, type RetryPolicy } from '../retry.js';
 import { isRetryable } from '../retryable.js';
 import { TimeoutError, withSilenceLimit, type Listen } from '../time-limit.js';
@@ -95,9 +96,6 @@ async function tryOnce(ctx: ModelContext, call: ModelCall, shown: ShownMessages)
   });
 }
 
-/** Wraps what did not come from the model, so that it is told apart from what did. */
-class Outside extends Error {}
-
 async function heardThrough(
   listen: Listen,
   stream: AsyncIterable<TextStreamPart<ToolSet>>,
@@ -110,7 +108,7 @@ async function heardThrough(
     try {
       await round.take(part);
     } catch (error) {
-      throw new Outside('not the model', { cause: error });
+      throw new Outside(error);
     }
   }
 }

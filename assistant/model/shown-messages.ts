@@ -1,4 +1,4 @@
-import { splitHalf, type JsonObject } from '../../protocol/index.js';
+import { REPLACEMENT, splitHalf, type JsonObject } from '../../protocol/index.js';
 import type { Waiting } from '../time-limit.js';
 
 /** The part of a context that a model call writes to. */
@@ -88,7 +88,7 @@ export class ShownMessages {
     const block = this.#blocks.get(key);
     this.#blocks.delete(key);
     if (block === undefined || block.messageId === null || block.held === '') return;
-    await this.ctx.append(block.messageId, '\uFFFD');
+    await this.ctx.append(block.messageId, REPLACEMENT);
   }
 
   async #open(type: BlockType, content: string): Promise<string> {

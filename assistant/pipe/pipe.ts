@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../../protocol/index.js';
 import { AssistantError } from '../assistant-error.js';
 import type { AssistantFrame } from '../frame.js';
 import { ModelError, modelErrorOf } from '../model/model-error.js';
+import { Outside } from '../outside.js';
 import { addUsage } from '../usage.js';
 import { isModelPart, ofPart } from './of-parts.js';
 import { ofChunk } from './of-chunks.js';
@@ -78,24 +79,19 @@ async function read(ctx: PipeContext, frame: AssistantFrame, given: Pipeable): P
     stop();
     // The error is what happened, whether or not this succeeds.
     await piped.close().catch(() => undefined);
-    if (error instanceof Told) throw error.cause;
+    if (error instanceof Outside) throw error.cause;
     throw error instanceof AssistantError ? error : modelErrorOf(error);
   } finally {
     abortSignal.removeEventListener('abort', stop);
   }
 }
 
-/** Wraps what did not come from the stream, so that it is told apart from what did; its cause is what is thrown. */
-class Told extends Error {}
-
-const refused = (): Told =>
-  new Told('', {
-    cause: new AssistantError('bad_result', 'ctx.pipe takes a result of streamText, or a stream of UI message chunks.'),
-  });
+const refused = (): AssistantError =>
+  new AssistantError('bad_result', 'ctx.pipe takes a result of streamText, or a stream of UI message chunks.');
 
 function sourceOf(given: Pipeable): Source {
   const source: unknown = 'fullStream' in Object(given) ? (given as { fullStream: unknown }).fullStream : given;
-  if (source === null || typeof source !== 'object' || !(Symbol.asyncIterator in source)) throw refused().cause;
+  if (source === null || typeof source !== 'object' || !(Symbol.asyncIterator in source)) throw refused();
   return source as Source;
 }
 
@@ -119,20 +115,19 @@ class Pipe {
     this.#calls = new PipedCalls(ctx, frame);
   }
 
-  /** @throws {Told} what was refused; whatever the stream says that it failed with */
+  /** @throws {Outside} what was refused; whatever the stream says that it failed with */
   async take(part: unknown): Promise<void> {
     if (part === null || typeof part !== 'object' || !('type' in part) || typeof part.type !== 'string')
-      throw refused();
+      throw new Outside(refused());
     const isModel = isModelPart(part as Part);
     this.#isModel ||= isModel;
     for (const said of isModel ? ofPart(part as Part) : ofChunk(part as Part)) {
       if (said.kind === 'failed') throw said.error;
-      if (said.kind === 'aborted')
-        throw new Told('', { cause: new AssistantError('aborted', 'The stream was aborted.') });
+      if (said.kind === 'aborted') throw new Outside(new AssistantError('aborted', 'The stream was aborted.'));
       try {
         await this.#tell(said);
       } catch (error) {
-        throw new Told('', { cause: error });
+        throw new Outside(error);
       }
     }
   }

@@ -1,6 +1,6 @@
 import { HANDLED, type Json, type JsonObject } from '../../protocol/index.js';
 import { storable } from '../model/completion.js';
-import type { AssistantFrame, InnerStep } from '../frame.js';
+import type { AssistantFrame, RunningStep } from '../frame.js';
 import type { CallName, CallSaid } from './said.js';
 
 /** The part of a context that calls are written to. */
@@ -15,7 +15,7 @@ export interface CallsContext {
 
 interface Call extends CallName {
   readonly messageId: string;
-  step: InnerStep | null;
+  step: RunningStep | null;
 }
 
 /** The tool calls that a stream tells of: each is a `tool_call` message, and a step from its input to its result. */

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { z } from 'zod';
+import * as z from 'zod';
 import { format, figure, type Table } from '../report.js';
 import { capacityOf, limitsOf, type Capacity } from './capacity.js';
 import { costs, COSTS } from './costs.js';

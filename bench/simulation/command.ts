@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { z } from 'zod';
+import * as z from 'zod';
 import { capacityOf } from '../capacity/capacity.js';
 import { costs } from '../capacity/costs.js';
 import { workloadOf, type Workload } from '../capacity/workload.js';

@@ -10,8 +10,8 @@ import type { Transport } from '../transport.js';
 import type { SinkBounds } from './frame-sink.js';
 import type { FrameEnding } from './held-frame.js';
 
-/** Which run of which assistant. */
-export interface FrameOf {
+/** Which run of which assistant threw. */
+export interface FailedRun {
   readonly assistantId: string;
   readonly chatId: string;
   readonly requestId: string;
@@ -30,7 +30,7 @@ export interface AgentOptions extends Partial<SinkBounds> {
   /** Frames that may run at the same time, 1…1,000. Default 10. */
   readonly concurrency?: number;
   /** Is told what an assistant threw: people see a code and a sentence only. Default: it is written to the console. */
-  readonly onError?: (error: unknown, about: FrameOf) => void;
+  readonly onError?: (error: unknown, about: FailedRun) => void;
   /** Is told when the agent is closed for good and nothing is tried any more. Default: it is written to the console. */
   readonly onClosed?: (error: ChatError) => void;
   /** Waits between attempts to connect. Defaults: 250 ms … 10 s, factor 1.7, full jitter. */

@@ -13,7 +13,7 @@ import type {
   AgentOptions,
   AgentState,
   CloseOptions,
-  FrameOf,
+  FailedRun,
   OpenedTurn,
   OpenTurnArgs,
 } from './agent-options.js';
@@ -24,14 +24,19 @@ import { FrameSink, type SinkBounds } from './frame-sink.js';
 /** How long the server may take to hear that frames were given up, milliseconds. */
 const GIVE_UP_MS = 2_000;
 
-/** @throws {ChatError} `bad_request` with the field: an id or an address that is none, no assistant, two of one id, a concurrency out of bounds */
+/**
+ * Connects assistants to a server elsewhere and runs what it assigns to them, until the agent is closed. It comes back
+ * after each lost connection, and what runs goes on: each op is applied exactly once and in order (AGT-1).
+ *
+ * @throws {ChatError} `bad_request` with the field: an id or an address that is none, no assistant, two of one id, a concurrency out of bounds
+ */
 export function attachAgent(options: AgentOptions): Agent {
   return new AttachedAgent(options);
 }
 
 /** An agent is a program, and what its code throws is for those who run it to see. */
 // eslint-disable-next-line no-console
-const written = (error: unknown, about: FrameOf): void => console.error('an assistant failed', about, error);
+const written = (error: unknown, about: FailedRun): void => console.error('an assistant failed', about, error);
 
 const writtenEnd = ({ code, message }: ChatError): void =>
   // eslint-disable-next-line no-console

@@ -9,7 +9,7 @@ import {
 } from '../../protocol/index.js';
 import type { Clock, Timer } from '../clock.js';
 import type { IdSource } from '../id-source.js';
-import type { FrameOf } from './agent-options.js';
+import type { FailedRun } from './agent-options.js';
 import { frameKeyOf, type FrameKey } from './frame-key.js';
 import { FrameTable } from './frame-table.js';
 import { HeldFrame, type FrameEnding } from './held-frame.js';
@@ -33,7 +33,7 @@ export interface FrameHostNeeds {
   readonly giveUp: (frame: AssignedFrame) => void;
   readonly changed: () => void;
   /** Is told what an assistant threw. */
-  readonly onError: (error: unknown, about: FrameOf) => void;
+  readonly onError: (error: unknown, about: FailedRun) => void;
 }
 
 /** The frames that an agent runs: taken once each, told of their end, carried over from one connection to the next. */

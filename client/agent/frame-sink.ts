@@ -39,14 +39,15 @@ export interface FrameSinkNeeds {
   readonly ended: (error: ChatError) => void;
 }
 
+/** How ops are gathered and sent. What is left out is the default. */
 export interface SinkBounds {
-  /** Least time between two pushes of one frame, so that ops gather, milliseconds. */
+  /** Least time between two pushes of one frame, so that ops gather, milliseconds. Default 5. */
   readonly flushMs: number;
-  /** Ops that may wait to be applied before `push` makes the assistant wait. */
+  /** Ops that may wait to be applied before `push` makes the assistant wait. Default 1,024. */
   readonly maxBufferedOps: number;
-  /** Bytes of such ops. */
+  /** Bytes of such ops. Default 4 MiB. */
   readonly maxBufferedBytes: number;
-  /** How long an acknowledgement may take before the push is sent again, milliseconds. */
+  /** How long an acknowledgement may take before the push is sent again, milliseconds. Default 30,000. */
   readonly ackTimeoutMs: number;
 }
 

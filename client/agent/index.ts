@@ -4,7 +4,7 @@ export type {
   AgentOptions,
   AgentState,
   CloseOptions,
-  FrameOf,
+  FailedRun,
   OpenedTurn,
   OpenTurnArgs,
 } from './agent-options.js';

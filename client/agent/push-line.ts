@@ -26,7 +26,7 @@ export interface Sent {
   flight: object | null;
 }
 
-export interface FrameBounds {
+export interface PushBounds {
   /** Bytes of ops that one push may carry. */
   readonly maxPushBytes: number;
   readonly maxPushOps: number;
@@ -62,7 +62,7 @@ export class PushLine {
   }
 
   /** The next thing to be put on its way, or null: nothing is left, or {@link MAX_PUSHES_IN_FLIGHT} are under way (AGT-6). */
-  next({ maxPushBytes, maxPushOps }: FrameBounds): Sent | null {
+  next({ maxPushBytes, maxPushOps }: PushBounds): Sent | null {
     const again = this.#sent.find(({ flight }) => flight === null);
     const head = this.#waiting[0];
     const isPush = again ? again.content.kind === 'push' : head !== undefined && 'ops' in head;

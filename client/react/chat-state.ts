@@ -1,7 +1,7 @@
 import type { ChatError, ChatRow, ChatSnapshot, EndReason, PendingInput, Turn } from '../index.js';
 
 /** What a chat holds besides the content of its messages. */
-export interface ChatFrame {
+export interface ChatOutline {
   /** The messages, ascending: the same reference until one comes or goes. `useMessage` gives each. */
   readonly messageIds: readonly string[];
   /** Whether there are messages older than the first one held. */
@@ -17,16 +17,16 @@ export interface ChatFrame {
 /** A chat as a list of messages shows it. */
 export type ChatState =
   /** Nothing is held yet: also on a server. */
-  | (ChatFrame & { readonly status: 'loading'; readonly chat: null; readonly reason: null; readonly error: null })
+  | (ChatOutline & { readonly status: 'loading'; readonly chat: null; readonly reason: null; readonly error: null })
   /** `live`: every event comes as it happens. `stale`: it was so; not connected, or about to catch up. */
-  | (ChatFrame & {
+  | (ChatOutline & {
       readonly status: 'live' | 'stale';
       readonly chat: ChatRow;
       readonly reason: null;
       readonly error: null;
     })
   /** Deleted, or may not be read (any more). What was shown before may still be held. */
-  | (ChatFrame & {
+  | (ChatOutline & {
       readonly status: 'ended';
       readonly chat: ChatRow | null;
       readonly reason: EndReason;
@@ -37,9 +37,9 @@ export type ChatState =
 /** Of a chat, and the ids of its messages at that moment. */
 export function chatStateOf(snapshot: ChatSnapshot, messageIds: readonly string[]): ChatState {
   const { status, chat, reason, error, hasMore, pending, running, isBusy } = snapshot;
-  const frame = { messageIds, hasMore, pending, running, isBusy };
-  if (status === 'ended') return { ...frame, status, chat, reason: reason ?? 'refused', error };
+  const outline = { messageIds, hasMore, pending, running, isBusy };
+  if (status === 'ended') return { ...outline, status, chat, reason: reason ?? 'refused', error };
   const none = { reason: null, error: null };
-  if (status === 'loading' || chat === null) return { ...frame, ...none, status: 'loading', chat: null };
-  return { ...frame, ...none, status, chat };
+  if (status === 'loading' || chat === null) return { ...outline, ...none, status: 'loading', chat: null };
+  return { ...outline, ...none, status, chat };
 }

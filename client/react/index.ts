@@ -1,6 +1,6 @@
 export { ChatProvider, TurnstreamProvider, useClient } from './provider.js';
 export type { ChatProviderProps, TurnstreamProviderProps } from './provider.js';
-export type { ChatFrame, ChatState } from './chat-state.js';
+export type { ChatOutline, ChatState } from './chat-state.js';
 export type { ConnectionView } from './connection-view.js';
 export type { TurnState } from './turn-state.js';
 export { useChat, useChatSnapshot, type ChatActions } from './use-chat.js';

@@ -31,7 +31,7 @@ export function ChatProvider({ chatId, children }: ChatProviderProps): ReactNode
   return <ChatContext.Provider value={chatId}>{children}</ChatContext.Provider>;
 }
 
-/** The client. @throws {Error} outside of a TurnstreamProvider */
+/** The client of the TurnstreamProvider around. @throws {Error} outside of one */
 export function useClient(): ChatClient {
   const client = useContext(ClientContext);
   if (!client) throw new Error('Hooks of turnstream/react need a <TurnstreamProvider client={…}> around them.');

@@ -1,4 +1,4 @@
-import { isEnded } from '../../protocol/index.js';
+import { isResumable } from '../../protocol/index.js';
 import type { ChatError, ChatSnapshot, PendingInput, ReadState, StepSummary, Turn } from '../index.js';
 
 /** A turn, from the input that is on its way to its end. */
@@ -40,7 +40,7 @@ export function turnStateOf(requestId: string | null, chat: ChatSnapshot, read: 
       status: turn.status,
       turn,
       steps: steps.sort((a, b) => a.sequence - b.sequence),
-      isResumable: isEnded(turn.status) && turn.status !== 'completed',
+      isResumable: isResumable(turn),
     };
   }
   const input = chat.pending.find((pending) => pending.requestId === requestId);

@@ -38,6 +38,9 @@ const actionsOf = boundActions<Chat, Exclude<keyof ChatActions, 'deleteChat'> | 
 /**
  * A chat, followed while the component is mounted. It renders when a message comes or goes, a turn begins or ends, and not
  * for the words in between: those are `useMessage`'s.
+ *
+ * @throws {Error} outside of a TurnstreamProvider, or where no chat is named and no ChatProvider is around
+ * @throws {ChatError} `bad_request`: `chatId` is not an id
  */
 export function useChat(chatId?: string): ChatState & ChatActions {
   const chat = useNamedChat(chatId);
@@ -56,6 +59,8 @@ export function useChat(chatId?: string): ChatState & ChatActions {
  * What `select` takes out of a chat's snapshot, rendered when that changes. For what has no hook of its own.
  *
  * @param isSame when two selections count as one. Default: `Object.is`
+ * @throws {Error} outside of a TurnstreamProvider, or where no chat is named and no ChatProvider is around
+ * @throws {ChatError} `bad_request`: `chatId` is not an id
  */
 export function useChatSnapshot<T>(
   select: (snapshot: ChatSnapshot) => T,

@@ -32,6 +32,8 @@ const listActions = boundActions<ChatList, 'loadMore' | 'refresh'>(['loadMore', 
 /**
  * A list of chats: by default one's own, newest activity first. It keeps up with the chats that this client follows and with
  * what it does itself, and is read again when the connection or the page is back: of other chats the server does not tell.
+ *
+ * @throws {Error} outside of a TurnstreamProvider
  */
 export function useChats({ pageSize = 20, ...query }: ChatsOptions = {}): ChatListSnapshot & ChatListActions {
   const client = useClient();

@@ -9,7 +9,11 @@ const idle = (): ConnectionState => NO_CONNECTION;
 const no = (): boolean => false;
 const actionsOf = boundActions<ChatClient, 'connect' | 'close'>(['connect', 'close']);
 
-/** The connection: its state, when the next attempt begins, and whether what is shown is up to date. */
+/**
+ * The connection: its state, when the next attempt begins, and whether what is shown is up to date.
+ *
+ * @throws {Error} outside of a TurnstreamProvider
+ */
 export function useConnection(): ConnectionView & Pick<ChatClient, 'connect' | 'close'> {
   const client = useClient();
   const { connection, isUpToDate } = client;

@@ -19,7 +19,12 @@ const presenceOf = ({ presence }: ChatSnapshot): readonly PresentUser[] => prese
 const userIdOf = (state: ConnectionState): string | null =>
   state.status === 'open' ? (state.hello?.user.userId ?? null) : null;
 
-/** Who is here, and who is typing (SUB-8). Of the moment: without a connection nobody is. */
+/**
+ * Who is here, and who is typing (SUB-8). Of the moment: without a connection nobody is.
+ *
+ * @throws {Error} outside of a TurnstreamProvider, or where no chat is named and no ChatProvider is around
+ * @throws {ChatError} `bad_request`: `chatId` is not an id
+ */
 export function usePresence(chatId?: string): PresenceState {
   const chat = useNamedChat(chatId);
   const users = useSelected(chat.view, NO_CHAT, presenceOf);

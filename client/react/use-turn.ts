@@ -26,6 +26,8 @@ const loading = (): typeof LOADING => LOADING;
  * A turn of a chat, and what can be done with it.
  *
  * @param requestId default: the running foreground turn, else what was sent last, else the newest turn
+ * @throws {Error} outside of a TurnstreamProvider, or where no chat is named and no ChatProvider is around
+ * @throws {ChatError} `bad_request`: `chatId` is not an id
  */
 export function useTurn(requestId?: string, chatId?: string): TurnState & TurnActions {
   const chat = useNamedChat(chatId);
@@ -42,6 +44,9 @@ export function useTurn(requestId?: string, chatId?: string): TurnState & TurnAc
 /**
  * The steps of a turn as they were recorded, ascending, and those that run. They are asked for, and hold what models were
  * told: who may not talk in the chat is refused them.
+ *
+ * @throws {Error} outside of a TurnstreamProvider, or where no chat is named and no ChatProvider is around
+ * @throws {ChatError} `bad_request`: `chatId` is not an id
  */
 export function useSteps(requestId: string, chatId?: string): ReadState<readonly ShownStep[]> {
   const steps = useNamedChat(chatId).steps(requestId);

@@ -1,4 +1,5 @@
-import { CHILD_STACK, type StepSummary } from '../step.js';
+import { CHILD_STACK } from '../step-metadata.js';
+import type { StepSummary } from '../step.js';
 import type { AgUiEvent } from './event.js';
 
 /** The steps of a run that are open, by names that no other step of it has had. */

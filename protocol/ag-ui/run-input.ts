@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { onBusy } from '../commands.js';
-import { metadata } from '../chat.js';
+import { metadata } from '../metadata.js';
 import { assistantId, id } from '../ids.js';
 import { json, jsonObject } from '../json.js';
 import { wellFormed } from '../text.js';

@@ -13,8 +13,7 @@ import type { Fences } from '../ports/fence.js';
 import { ALONE, type Holdings } from '../session/holdings.js';
 import type { Safekeeping } from '../session/pump.js';
 import { recover } from '../session/recover.js';
-import { SERVER_VERSION } from '../version.js';
-import type { Counters } from '../wire/rate-limit.js';
+import type { RateCounters } from '../wire/rate-limit.js';
 import { openAll, type Opened } from './opened.js';
 import { rootOf, shownAddress } from './told-plainly.js';
 
@@ -25,7 +24,7 @@ export interface Node {
   readonly holdings: Holdings;
   readonly fences: Fences | undefined;
   readonly safekeeping: Safekeeping | undefined;
-  readonly counters: Counters | undefined;
+  readonly counters: RateCounters | undefined;
   readonly join: (needs: Joining) => Promise<Cluster>;
   /** Lets go of what it shares with others; after it has left them, where it had joined. */
   close(): Promise<void>;
@@ -80,7 +79,7 @@ async function openAmongOthers(url: string, { config, clock, ids, log }: Foundat
     ttlMs: config.logTtlMs,
   });
   opened.add(() => records.close());
-  const leases = await openRedisLeases({ ...redis, info: { version: SERVER_VERSION } });
+  const leases = await openRedisLeases(redis);
   opened.add(() => leases.close());
   const bus = await openRedisBus({ ...redis, nodeId: leases.nodeId });
   opened.add(() => bus.close());

@@ -1,5 +1,5 @@
 import { SignJWT } from 'jose';
-import { z } from 'zod';
+import * as z from 'zod';
 import { assistantId, principalId, ROLES } from '../../protocol/index.js';
 import { readConfig } from '../config.js';
 import { systemIds } from '../id-source.js';

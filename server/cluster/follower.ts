@@ -18,8 +18,11 @@ export class Follower implements Subscriber {
   /** The identity that the owner knows. */
   told: Identity | null = null;
 
-  /** What came before it is known what was missed. */
-  #early: EventBatch[] | null = null;
+  /**
+   * What came before it is known from where on it is wanted, or whether at all: a node hands what is said in a chat to all
+   * who ask for it, and to one who may not follow it nothing may come.
+   */
+  #waiting: (() => void)[] | null = [];
 
   constructor(
     readonly followId: string,
@@ -38,17 +41,19 @@ export class Follower implements Subscriber {
 
   deliver(batch: EventBatch): void {
     if (this.isOver || batch.events.length === 0) return;
-    if (this.#early) return void this.#early.push(batch);
+    if (this.#waiting) return void this.#waiting.push(() => this.deliver(this.#behind(batch)));
     const last = batch.events.at(-1);
     if (last) this.position = { epoch: last.epoch, offset: last.offset };
     this.to.deliver(batch);
   }
 
   signal(signal: Signal): void {
+    if (this.#waiting) return void this.#waiting.push(() => this.signal(signal));
     if (!this.isOver) this.to.signal(signal);
   }
 
   presence(presence: Presence): void {
+    if (this.#waiting) return void this.#waiting.push(() => this.presence(presence));
     if (!this.isOver) this.to.presence(presence);
   }
 
@@ -58,26 +63,37 @@ export class Follower implements Subscriber {
       this.owner = null;
       return this.onMoved(this);
     }
+    // Behind what came before it, of the chat's deletion say.
+    if (!this.isAnswered) return void this.#waiting?.push(() => this.ended(reason));
     this.isOver = true;
     this.to.ended(reason);
   }
 
+  /** It is asked there whether it may follow, and from where on: what came from elsewhere meanwhile says nothing of that. */
+  askAt(owner: string): void {
+    this.owner = owner;
+    if (this.#waiting) this.#waiting = [];
+  }
+
   /** It stands at the position of its answer, unless what came since is further on. */
   hasAnswer({ epoch, offset }: Position): void {
-    this.isAnswered = true;
     if (this.position?.epoch !== epoch || this.position.offset < offset) this.position = { epoch, offset };
+    if (this.isAnswered) return;
+    this.isAnswered = true;
+    this.endMove();
   }
 
   /** It is asked at another node what was missed: what comes from there meanwhile waits for the answer. */
   beginMove(): void {
-    this.#early = [];
+    this.#waiting = [];
   }
 
   /** What was missed, and then what has come since. */
   endMove(...missed: EventBatch[]): void {
-    const early = this.#early ?? [];
-    this.#early = null;
-    for (const batch of [...missed, ...early]) this.deliver(this.#behind(batch));
+    const waiting = this.#waiting ?? [];
+    this.#waiting = null;
+    for (const batch of missed) this.deliver(this.#behind(batch));
+    for (const hand of waiting) hand();
   }
 
   /** Without what was delivered already. */

@@ -14,7 +14,7 @@ import type { Routes } from './routes.js';
 export interface FollowingsNeeds {
   readonly nodeId: string;
   readonly calls: Calls;
-  readonly routes: Routes;
+  readonly routes: Pick<Routes, 'run'>;
   readonly local: Pick<ChatDesk, 'subscribe'>;
   readonly whenSafe: () => Promise<void> | null;
   readonly clock: Clock;
@@ -72,7 +72,9 @@ export class Followings {
       if (!isAnswered && kept.follower.owner === null) void this.#followOn(kept);
       return { result, unsubscribe: () => this.#end(kept) };
     } catch (error) {
-      this.#end(kept);
+      // One that was followed before goes on (SUB-5): who is its owner is found anew.
+      if (kept.follower.isAnswered) kept.follower.ended('moved');
+      else this.#end(kept);
       throw error;
     }
   }
@@ -133,7 +135,7 @@ export class Followings {
       creates: false,
       repeatable: true,
       here: async () => {
-        follower.owner = nodeId;
+        follower.askAt(nodeId);
         const { result, unsubscribe } = await local.subscribe(identity, args, follower);
         kept.leave = unsubscribe;
         await whenSafe();
@@ -141,7 +143,7 @@ export class Followings {
       },
       at: async (owner) => {
         // Before the answer: events may come before it (SUB-3).
-        follower.owner = owner;
+        follower.askAt(owner);
         follower.told = identity;
         kept.leave = () => calls.tell(owner, 'unfollow', { followId });
         const asked: FollowAsked = { followId, identity, args };

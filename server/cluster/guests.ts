@@ -4,6 +4,7 @@ import type { Identity } from '../session/identity.js';
 import type { EndOfFollowing, EventBatch, Subscriber } from '../session/subscriber.js';
 import type { Calls } from './calls.js';
 import { linesOf } from './event-lines.js';
+import type { Ownership } from './ownership.js';
 
 /** What a node is asked to follow, for one of the connections of another. */
 export interface FollowAsked {
@@ -29,6 +30,7 @@ export class Guests {
   constructor(
     private readonly calls: Calls,
     private readonly desk: Pick<ChatDesk, 'subscribe' | 'renewed'>,
+    private readonly ownership: Pick<Ownership, 'owns' | 'mustOwn'>,
     private readonly whenSafe: () => Promise<void> | null,
   ) {
     calls.serve<FollowAsked>('follow', (from, asked) => this.#follow(from, asked));
@@ -50,13 +52,18 @@ export class Guests {
     const node = this.#nodes.get(from) ?? new GuestNode(from, this.calls);
     this.#nodes.set(from, node);
     const guest = node.guest(followId, args.chatId, identity);
-    const { result, unsubscribe } = await this.desk.subscribe(identity, args, guest).catch((error: unknown) => {
+    const { result, unsubscribe } = await this.#subscribe(identity, args, guest).catch((error: unknown) => {
       node.refused(followId, guest);
       throw error;
     });
     if (!node.keep(followId, guest, unsubscribe)) throw new ChatError('storage_unavailable');
     await this.whenSafe();
     return result;
+  }
+
+  async #subscribe(identity: Identity, args: Args<'chat:subscribe'>, guest: Guest) {
+    if (!this.ownership.owns(args.chatId)) await this.ownership.mustOwn(args.chatId);
+    return this.desk.subscribe(identity, args, guest);
   }
 }
 

@@ -18,6 +18,7 @@ import type { Recording } from './recording.js';
 import { createRoutedAgentDesk } from './routed-agent-desk.js';
 import { createRoutedDesk } from './routed-desk.js';
 import { Routes } from './routes.js';
+import { createSafely } from './safely.js';
 
 export interface ClusterNeeds {
   readonly env: Environment;
@@ -66,17 +67,12 @@ export async function joinCluster(needs: ClusterNeeds): Promise<Cluster> {
     pump.flush();
     return pump.waiting;
   };
-  /** What is answered is safe: another node would go on from there. */
-  async function safely<T>(result: Promise<T>): Promise<T> {
-    const done = await result;
-    await whenSafe();
-    return done;
-  }
+  const safely = createSafely({ ownership, ledger: env.ledger, whenSafe });
   const calls = new Calls(bus, log);
   const routes = new Routes({ ownership, leases, store, clock });
   const { nodeId } = leases;
   const followings = new Followings({ nodeId, calls, routes, local: needs.desk, whenSafe, clock, ids });
-  const guests = new Guests(calls, needs.desk, whenSafe);
+  const guests = new Guests(calls, needs.desk, ownership, whenSafe);
   calls.serve('revoked', () => needs.revocations.reload());
   // What was revoked while nobody could say so.
   const learn = (): void => {
@@ -96,7 +92,10 @@ export async function joinCluster(needs: ClusterNeeds): Promise<Cluster> {
     takenFrom(other, chatId) {
       if (peers.nodeIds.includes(other)) calls.tell(other, 'taken', { chatId });
     },
-    lost: (chatId) => sessions.abandon(chatId),
+    lost(chatId) {
+      sessions.abandon(chatId);
+      void takeBack(chatId);
+    },
   });
   const compare = (chatIds?: string[]): void => void ownership.compare(store, chatIds).catch(() => undefined);
   calls.hear<{ chatId: string }>('taken', (_from, { chatId }) => {
@@ -104,6 +103,10 @@ export async function joinCluster(needs: ClusterNeeds): Promise<Cluster> {
     if (ownership.holding(chatId)) compare([chatId]);
   });
   const takeOver = (chatIds: readonly string[]): Promise<void> => takeAll(chatIds, { ownership, clock, log });
+  /** Whoever has raised its fence does not have it: nobody but this node would end what ran in it. */
+  const takeBack = async (chatId: string): Promise<void> => {
+    if (await ownership.isLeased(chatId)) await takeOver([chatId]);
+  };
   calls.hear<{ chatIds: string[] }>('take', (_from, { chatIds }) => void takeOver(chatIds));
 
   const desk = createRoutedDesk({
@@ -113,6 +116,15 @@ export async function joinCluster(needs: ClusterNeeds): Promise<Cluster> {
     ...{ local: needs.agentDesk, agents, calls, peers, routes, ownership, leases, store, ids, log, safely },
     ledger: env.ledger,
   });
+
+  /** Chats of dead nodes that are being taken over: a death is told again for as long as that cannot be done. */
+  const left = new Set<string>();
+  async function takeOverLeft(chatIds: readonly string[]): Promise<void> {
+    const more = chatIds.filter((chatId) => !left.has(chatId));
+    for (const chatId of more) left.add(chatId);
+    await takeOver(more);
+    for (const chatId of more) left.delete(chatId);
+  }
 
   peers.onGone((gone) => {
     guests.gone(gone);
@@ -133,7 +145,7 @@ export async function joinCluster(needs: ClusterNeeds): Promise<Cluster> {
   leases.onDeath((dead, chatIds) => {
     log.warn({ node: dead, chats: chatIds.length }, 'a node has died');
     peers.ended(dead);
-    void takeOver(chatIds);
+    void takeOverLeft(chatIds);
   });
   leases.onTaken((chatIds) => {
     for (const chatId of chatIds) ownership.lose(chatId);

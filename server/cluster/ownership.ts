@@ -115,6 +115,23 @@ export class Ownership implements Holdings {
     return true;
   }
 
+  /**
+   * For who was told by the leases that the chat is this node's. Where they are right, and it does not hold it (it was lost to
+   * one that has died since), it takes it up again: nobody else would.
+   * @throws {ChatError} `notHere` where it is not this node's; `storage_unavailable` where it cannot be taken up
+   */
+  async mustOwn(chatId: string): Promise<void> {
+    if (this.owns(chatId)) return;
+    const isHere = (await this.isLeased(chatId)) && (await this.ownerOf(chatId)) === this.nodeId;
+    if (!isHere) throw notHere();
+  }
+
+  /** Whether this node may take the chat, and all others believe that it has it. Never throws. */
+  async isLeased(chatId: string): Promise<boolean> {
+    if (!this.#mayTake) return false;
+    return (await this.needs.leases.ownerOf(chatId).catch(() => null)) === this.nodeId;
+  }
+
   mustHold(chatId: string): Holding {
     const holding = this.#held.get(chatId);
     if (!holding) throw notHere();
@@ -125,30 +142,34 @@ export class Ownership implements Holdings {
     const holding = this.#held.get(chatId);
     if (!holding) return;
     this.#drop(chatId, holding);
-    void this.needs.leases.release(chatId).catch((error: unknown) => this.#notReleased(chatId, error));
+    void this.#afterwards(chatId, () => this.needs.leases.giveBack(chatId));
   }
 
-  letGo(chatId: string, isWhole: boolean): Promise<void> {
-    return this.#release(chatId, isWhole);
+  async letGo(chatId: string, isWhole: boolean, safe: Promise<void> | null = null): Promise<void> {
+    const holding = this.#held.get(chatId);
+    if (!holding) return;
+    this.#drop(chatId, holding);
+    const { leases, records } = this.needs;
+    await this.#afterwards(chatId, async () => {
+      await safe;
+      // Where it cannot be sealed, whoever takes it begins another epoch.
+      if (isWhole) await records.seal(holding.record).catch(() => undefined);
+      await leases.release(chatId);
+    });
   }
 
   /** Gives up chats that were asked for and are not needed any more: one that nobody follows and that runs nothing has no owner. */
   sweep(): void {
     const before = this.needs.clock.monotonic() - UNUSED_MS;
+    const isUnused = (chatId: string): boolean => !this.#use.isNeeded(chatId) && !this.#taking.isHeld(chatId);
     for (const [chatId, askedAt] of this.#askedAt)
-      if (askedAt < before && !this.#use.isNeeded(chatId)) void this.#release(chatId, true);
+      if (askedAt < before && isUnused(chatId)) void this.letGo(chatId, true);
   }
 
-  /** Gives the chat up: nothing of it is left to be ended. */
-  async #release(chatId: string, isWhole: boolean): Promise<void> {
-    await this.#taking.run(chatId, async () => {
-      const holding = this.#held.get(chatId);
-      if (!holding || this.#use.isNeeded(chatId)) return;
-      this.#drop(chatId, holding);
-      const { leases, records } = this.needs;
-      // Where it cannot be sealed, whoever takes it begins another epoch.
-      if (isWhole) await records.seal(holding.record).catch(() => undefined);
-      await leases.release(chatId).catch((error: unknown) => this.#notReleased(chatId, error));
+  /** For a chat that is held no more: others are told, unless it was taken again before they could be. Never throws. */
+  #afterwards(chatId: string, tell: () => Promise<void>): Promise<void> {
+    return this.#taking.run(chatId, async () => {
+      if (!this.#held.has(chatId)) await tell().catch((error: unknown) => this.#notReleased(chatId, error));
     });
   }
 
@@ -158,10 +179,10 @@ export class Ownership implements Holdings {
     holding.record.close();
   }
 
-  /** The chat is another's: whatever says so first. */
-  lose(chatId: string): void {
+  /** The chat is another's: whatever says so first. Where this node has taken it again since, that is a holding of its own. */
+  lose(chatId: string, fence = this.of(chatId)): void {
     const holding = this.#held.get(chatId);
-    if (!holding) return;
+    if (holding?.fence !== fence) return;
     this.#drop(chatId, holding);
     this.needs.log.warn({ chatId, fence: holding.fence }, 'a chat was taken over by another node');
     this.#use.lost(chatId);
@@ -176,7 +197,7 @@ export class Ownership implements Holdings {
       return owner;
     }
     const { store } = this.#use;
-    const { owner } = await leases.acquire(chatId, this.#onDisk.has(chatId));
+    const owner = await leases.acquire(chatId, this.#onDisk.has(chatId));
     if (owner !== this.nodeId) return owner;
     try {
       const holder = await store.holderOf(chatId);
@@ -197,7 +218,7 @@ export class Ownership implements Holdings {
     } catch (error) {
       const holding = this.#held.get(chatId);
       if (holding) this.#drop(chatId, holding);
-      await leases.release(chatId).catch((cause: unknown) => this.#notReleased(chatId, cause));
+      await leases.giveBack(chatId).catch((cause: unknown) => this.#notReleased(chatId, cause));
       throw error instanceof FencedOut ? new ChatError('storage_unavailable', undefined, { cause: error }) : error;
     }
   }

@@ -34,7 +34,7 @@ export class Peers {
   /** Finds those that are there, and makes this node known to them: from then on each is told of what comes after. */
   static async join(leases: Pick<Leases, 'nodeId' | 'nodes'>, calls: Calls, clock: Clock): Promise<Peers> {
     const peers = new Peers(leases, calls, clock);
-    for (const { nodeId } of await leases.nodes()) if (nodeId !== leases.nodeId) peers.#nodeIds.set(nodeId, 0);
+    for (const nodeId of await leases.nodes()) if (nodeId !== leases.nodeId) peers.#nodeIds.set(nodeId, 0);
     peers.tell('joined', {});
     peers.#lookLater();
     return peers;
@@ -97,7 +97,7 @@ export class Peers {
   }
 
   async #look(): Promise<void> {
-    const living = new Set((await this.leases.nodes()).map(({ nodeId }) => nodeId));
+    const living = new Set(await this.leases.nodes());
     for (const nodeId of living) {
       if (nodeId === this.leases.nodeId || this.#nodeIds.has(nodeId) || this.calls.isBuried(nodeId)) continue;
       this.calls.tell(nodeId, 'met', {});

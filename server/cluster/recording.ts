@@ -42,7 +42,7 @@ export class Recording {
     if (!this.#isUp) return this.#isTrying ? undefined : this.needs.records.discard();
     try {
       const { lost, gone } = await this.needs.records.commit();
-      for (const chatId of lost) this.needs.ownership.lose(chatId);
+      for (const { chatId, fence } of lost) this.needs.ownership.lose(chatId, fence);
       if (gone.length > 0) await this.#again(gone);
     } catch (error) {
       this.#down(error);
@@ -89,14 +89,13 @@ export class Recording {
     const { ownership, records } = this.needs;
     for (const chatId of chatIds) {
       const holding = ownership.holding(chatId);
-      holding?.record.restart();
       // What is being taken up is still as its owner before has left it, where it is not in memory already.
-      for (const entry of holding?.left ?? []) holding?.record.add(entry);
+      holding?.record.restart(holding.left);
       const session = this.#sessions?.orTakingUp(chatId);
       if (session) recordAnew(session);
     }
     const { lost } = await records.commit();
-    for (const chatId of lost) ownership.lose(chatId);
+    for (const { chatId, fence } of lost) ownership.lose(chatId, fence);
   }
 }
 
@@ -107,6 +106,7 @@ function recordAnew({ recorder, turns }: ChatSession): void {
     const { state } = live;
     recorder.noteAgain(live.key, ['begin', live.record]);
     for (const message of live.messages.messages) recorder.noteAgain(live.key, ['message', message]);
+    recorder.noteAgain(live.key, ['deleted', [...live.deletedStored, ...live.messages.deletedIds]]);
     for (const record of live.stepRecords()) recorder.noteAgain(live.key, ['step', record]);
     if (state.phase === 'unsaved') recorder.noteAgain(live.key, ['end', state.end.turn]);
   }

@@ -168,7 +168,7 @@ export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promis
   /** About a frame: it is where its turn is, and what is sent first arrives first. */
   async function inTurn<N extends AgentDeskCommand>(home: Home, name: N, args: AgentArgs<N>, requestId: string) {
     const { connection, turns } = home;
-    if (ledger.chatOf(requestId) !== undefined) return safely(local.run(name, connection, args));
+    if (ledger.chatOf(requestId) !== undefined) return safely({ requestId }, () => local.run(name, connection, args));
     const owner = turns.get(requestId) ?? ownerOfTurn(requestId);
     turns.set(requestId, owner);
     // What could not be found out is asked again with the next command.
@@ -176,7 +176,9 @@ export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promis
     // Those of long ago are looked for again, should the agent still speak of them.
     if (turns.size > MAX_TURNS) turns.delete(turns.keys().next().value ?? '');
     const nodeId = await owner;
-    return nodeId === null ? safely(local.run(name, connection, args)) : ask(nodeId, home, name, args);
+    return nodeId === null
+      ? safely({ requestId }, () => local.run(name, connection, args))
+      : ask(nodeId, home, name, args);
   }
 
   /** About a chat. */
@@ -190,7 +192,7 @@ export async function createRoutedAgentDesk(needs: RoutedAgentDeskNeeds): Promis
       chatId,
       creates,
       repeatable,
-      here: () => safely(local.run(name, home.connection, args)),
+      here: () => safely({ chatId }, () => local.run(name, home.connection, args)),
       at: (nodeId) => ask(nodeId, home, name, args, chatId),
     });
 

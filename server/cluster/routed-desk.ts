@@ -7,10 +7,10 @@ import type { Identity } from '../session/identity.js';
 import type { Sessions } from '../session/sessions.js';
 import type { Calls } from './calls.js';
 import type { Followings } from './followings.js';
-import { notHere } from './not-here.js';
 import type { Ownership } from './ownership.js';
 import type { Peers } from './peers.js';
 import type { Routes } from './routes.js';
+import type { Safely } from './safely.js';
 
 export interface RoutedDeskNeeds {
   /** The desk over the chats that this node owns. */
@@ -24,8 +24,7 @@ export interface RoutedDeskNeeds {
   readonly leases: Pick<Leases, 'nodes'>;
   readonly store: Store;
   readonly ids: IdSource;
-  /** Waits until what the work has told is safe. */
-  readonly safely: <T>(work: Promise<T>) => Promise<T>;
+  readonly safely: Safely;
 }
 
 export interface RoutedDesk extends ChatDesk {
@@ -63,12 +62,12 @@ export function createRoutedDesk(needs: RoutedDeskNeeds): RoutedDesk {
   /** Connections of other nodes that type here. */
   const typists = new Map<string, object>();
 
-  calls.serve<AskedCommand>('run', (_from, { name, chatId, identity, args, sent }) => {
-    if (!ownership.owns(chatId)) throw notHere();
-    return safely(local.run(name, identity, args as never, sent));
+  calls.serve<AskedCommand>('run', async (_from, { name, chatId, identity, args, sent }) => {
+    if (!ownership.owns(chatId)) await ownership.mustOwn(chatId);
+    return safely({ chatId }, () => local.run(name, identity, args as never, sent));
   });
   calls.serve<AskedTyping>('typing', async (from, { identity, args, typist }) => {
-    if (!ownership.owns(args.chatId)) throw notHere();
+    if (!ownership.owns(args.chatId)) await ownership.mustOwn(args.chatId);
     const name = `${from} ${typist}`;
     const object = typists.get(name) ?? {};
     typists.set(name, object);
@@ -102,9 +101,9 @@ export function createRoutedDesk(needs: RoutedDeskNeeds): RoutedDesk {
   async function locate(inside: Inside): Promise<string | null> {
     const here = chatInMemory(inside);
     if (here !== null) return here;
-    const others = (await leases.nodes()).filter(({ nodeId }) => nodeId !== ownership.nodeId);
+    const others = (await leases.nodes()).filter((nodeId) => nodeId !== ownership.nodeId);
     const found = await Promise.all(
-      others.map(({ nodeId }) => calls.ask<string | null>(nodeId, 'locate', inside).catch(() => null)),
+      others.map((nodeId) => calls.ask<string | null>(nodeId, 'locate', inside).catch(() => null)),
     );
     return found.find((chatId) => chatId !== null) ?? null;
   }
@@ -145,7 +144,7 @@ export function createRoutedDesk(needs: RoutedDeskNeeds): RoutedDesk {
       const named: Named = name === 'chat:list' || name === 'admin:revoke' ? {} : (given as Named);
       const args = name === 'chat:create' && named.chatId === undefined ? { ...given, chatId: ids.id() } : given;
       const chatId = named === given ? await chatNamed(args as Named) : null;
-      const here = (): Promise<Result<N>> => safely(local.run(name, identity, args, sent));
+      const here = (): Promise<Result<N>> => safely({ chatId }, () => local.run(name, identity, args, sent));
       if (name === 'admin:revoke')
         return (await revokedEverywhere((await here()) as Result<'admin:revoke'>)) as Result<N>;
       if (chatId === null) return here();

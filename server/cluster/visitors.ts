@@ -11,9 +11,9 @@ import type { AgentConnection, AttachedAgent, OfferAnswer } from '../session/att
 import type { AgentDesk, AgentDeskCommand } from '../session/desk/agent-desk.js';
 import type { Identity } from '../session/identity.js';
 import type { Calls } from './calls.js';
-import { notHere } from './not-here.js';
 import type { Ownership } from './ownership.js';
 import type { Peers } from './peers.js';
+import type { Safely } from './safely.js';
 
 /** What an agent's home says to all others when it attaches. */
 export interface Attaching {
@@ -53,8 +53,7 @@ export interface VisitorsNeeds {
   readonly calls: Calls;
   readonly peers: Peers;
   readonly ownership: Ownership;
-  /** Waits until what the work has told is safe. */
-  readonly safely: <T>(work: Promise<T>) => Promise<T>;
+  readonly safely: Safely;
 }
 
 /** The agents of other nodes, at the desk of this one. */
@@ -113,8 +112,9 @@ export function createVisitors({ local, agents, calls, peers, ownership, safely 
   calls.serve<AskedCommand>('agent', async (from, { connectionId, identity, name, args, chatId }) => {
     // One that has not attached holds nothing and is told so as at home (AGT-3); nothing of it is kept.
     const visitor = visitorOf(from, connectionId) ?? new Visitor(from, connectionId, identity, calls);
-    if (chatId !== undefined && !ownership.owns(chatId)) throw notHere();
-    return safely(local.run(name, visitor, args as never));
+    if (chatId !== undefined && !ownership.owns(chatId)) await ownership.mustOwn(chatId);
+    const about = chatId === undefined ? (args as { requestId?: string }) : { chatId };
+    return safely(about, () => local.run(name, visitor, args as never));
   });
   calls.hear<{ connectionId: string; load: number }>('agent:load', (from, { connectionId, load }) => {
     const agent = agentOf(visitorOf(from, connectionId));

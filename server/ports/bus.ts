@@ -13,7 +13,7 @@
  * No listener throws.
  */
 export interface Bus {
-  /** Never throws, never waits; what is sent within one turn of the event loop goes out together. */
+  /** Never throws, never waits; what is sent within one tick of the event loop goes out together. */
   send(to: string, message: string): void;
   onMessage(listener: (from: string, message: string) => void): void;
   /** Something from this node was lost, or may have been: what depends on it has to be asked for anew. Every listener is told. */

@@ -22,7 +22,8 @@ export interface ChatRecords {
   open(chatId: string, fence: number): Promise<OpenedRecord>;
   /**
    * Closes a record that has everything that was stored and told of its chat: its log may go on elsewhere under its epoch. One
-   * that has lost something since it was begun, or restarted, is closed without a seal.
+   * that has lost something since it was begun, or restarted, is closed without a seal; and so is one that was opened without
+   * a seal and has no event of its own behind those of earlier owners, which nobody may go on from.
    * @throws {ChatError} `storage_unavailable`: it may be sealed or not
    */
   seal(record: ChatRecord): Promise<void>;
@@ -44,19 +45,24 @@ export interface OpenedRecord {
 
 /** Chats whose entries of this commit were not written. */
 export interface CommitOutcome {
-  /** A later owner has opened them: they are this node's no more. */
-  readonly lost: readonly string[];
+  /** A later owner has opened them: what was held under this fence is this node's no more. */
+  readonly lost: readonly { readonly chatId: string; readonly fence: number }[];
   /** The service has lost what it held of them: they have to be restarted. */
   readonly gone: readonly string[];
 }
 
 /** The record of one chat, as its owner writes it. */
 export interface ChatRecord {
+  /** Whether entries of it were refused because a later owner has opened it: what they say, nobody will ever know. */
+  readonly isOutlived: boolean;
   add(entry: RecordEntry): void;
   /** The attempt is stored: its notes are needed no more, nor its events for its sake. */
   forget(attempt: AttemptKey): void;
-  /** What stood is given up with the next commit: all that is needed is added again. */
-  restart(): void;
+  /**
+   * What stood is given up with the next commit, but for what owners before have left and nobody has taken up yet: all else that
+   * is needed is added again.
+   */
+  restart(left?: readonly RecordEntry[]): void;
   /** Adds nothing from now on. What stands is kept for the time that logs are kept, for those who come back. */
   close(): void;
 }

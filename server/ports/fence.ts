@@ -8,8 +8,8 @@ import { ChatError } from '../../protocol/index.js';
 export interface Fences {
   /** The number under which this node holds the chat; null where it does not hold it. */
   of(chatId: string): number | null;
-  /** The store has found that another node has taken the chat since. */
-  lose(chatId: string): void;
+  /** The store has found that another node has taken the chat since this one had it under that number. */
+  lose(chatId: string, fence: number): void;
 }
 
 /** The reason of {@link FencedOut} in its details. */

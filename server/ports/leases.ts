@@ -1,5 +1,3 @@
-import type { JsonObject } from '../../protocol/index.js';
-
 /**
  * LIF-4: which living node owns which chat. It is quick, and it is not the truth: what keeps a node that has lost a chat from
  * writing is the fence in the store (`fence.ts`).
@@ -23,17 +21,23 @@ export interface Leases {
   readonly nodeId: string;
   readonly standing: Standing;
   /**
-   * Makes this node the owner, unless another living one is.
+   * Makes this node the owner, unless another living one is. Gives the owner as it is now. A chat of a dead node has to be
+   * looked through: its turns have to be ended.
    * @param wasMine an earlier life of this node was the owner, as far as the store knows: it need not wait for others who might
    *   tell a service without its data that they are
    */
-  acquire(chatId: string, wasMine?: boolean): Promise<Acquired>;
+  acquire(chatId: string, wasMine?: boolean): Promise<string>;
   /** The living owner; null where there is none. */
   ownerOf(chatId: string): Promise<string | null>;
   /** Gives the chat up where it is this node's; nothing is left in it to be ended. */
   release(chatId: string): Promise<void>;
+  /**
+   * Undoes an {@link acquire}, because what was left in the chat could not be ended. Where a dead node had it, it is that one's
+   * again, and told of ({@link onDeath}); else nobody's.
+   */
+  giveBack(chatId: string): Promise<void>;
   /** The living nodes, this one among them. One that has just died is among them until it is declared dead. */
-  nodes(): Promise<readonly LivingNode[]>;
+  nodes(): Promise<readonly string[]>;
   /**
    * A node died and left these chats. Every living node is told, again and again as long as somebody has to acquire some of
    * them; whoever is first takes over.
@@ -53,16 +57,3 @@ export interface Leases {
  *   again as another node.
  */
 export type Standing = 'held' | 'unsure' | 'lost';
-
-export interface Acquired {
-  /** Who owns the chat now. */
-  readonly owner: string;
-  /** The dead node from which this call has taken the chat, whose turns have to be ended; null where nobody had it. */
-  readonly takenFrom: string | null;
-}
-
-export interface LivingNode {
-  readonly nodeId: string;
-  /** What it says of itself: an address, a version. */
-  readonly info: JsonObject;
-}

@@ -55,9 +55,12 @@ export interface Store {
   getTurn(requestId: string): Promise<TurnRecord | null>;
   /** The turns among these ids that exist, in no particular order. */
   getTurns(requestIds: readonly string[]): Promise<TurnRecord[]>;
-  /** Newest first (by creation), those before `before` where it is given. */
+  /**
+   * Newest first (by creation), those before `before` where it is given.
+   * @throws {ChatError} `not_found` with `details: {path: "before"}` where that is no turn of this chat
+   */
   listTurns(chatId: string, query: TurnQuery): Promise<TurnRecord[]>;
-  /** Every turn stored as `queued`, of one chat or of all, oldest first: what a start has to take up again. */
+  /** Every turn stored as `queued`, of one chat or of all, in the order in which they began to wait: what a start has to take up again. */
   queuedTurns(chatId?: string): Promise<TurnRecord[]>;
   /** The chat that a request id was ever used in, by a turn or by steps, also one deleted since; null: in none. */
   chatOfRequest(requestId: string): Promise<string | null>;
@@ -76,8 +79,9 @@ export interface Store {
   /** Ascending by sequence. */
   getSteps(requestId: string): Promise<StepRecord[]>;
   /**
-   * Of the newest turn that is not completed and has an incomplete step (one that is not `handled`, TRN-9): deepest stack
-   * first, then highest sequence.
+   * Of the newest turn that ended incomplete or runs again: its incomplete step (one that is not `handled`, TRN-9) of the
+   * deepest stack, there of the highest sequence. Null where it has none, or no turn is incomplete: but then of steps that
+   * stand without a turn, those of the request that was stored last.
    */
   lastIncompleteStep(chatId: string): Promise<Step | null>;
   /** Ascending by sequence. */

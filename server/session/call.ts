@@ -1,4 +1,4 @@
-import { ChatError, MAX_OPEN_CALLS, SAID, tooLarge, type Message } from '../../protocol/index.js';
+import { ChatError, idBelow, MAX_OPEN_CALLS, SAID, tooLarge, type Message } from '../../protocol/index.js';
 import type { FrameOutcome } from '../../assistant/run-assistant.js';
 import type { DelegateAnswer } from '../../assistant/sink.js';
 import type { ChatSession } from './chat-session.js';
@@ -11,9 +11,6 @@ import { depthBelow } from './step-recorder.js';
 
 /** What the frame of a call takes beside its messages and its answer. A round figure. */
 const CALL_OVERHEAD_BYTES = 1024;
-
-/** As much of a stack's id as leaves room for a number: ids have at most 64 characters. */
-const STACK_ID_PART = 48;
 
 /**
  * The frame of a call, counted while it is open.
@@ -49,7 +46,7 @@ function childOf(session: ChatSession, live: LiveTurn, caller: Frame, call: Call
   const input = call.input.map((draft, index) =>
     inputRow(live.turn, draft, {
       // The same in every attempt: a step whose input it is must be known again.
-      messageId: `${stackId.slice(-STACK_ID_PART)}-input-${index + 1}`,
+      messageId: idBelow(stackId, `input-${index + 1}`),
       sequence: index + 1,
       at: live.turn.createdAt,
     }),

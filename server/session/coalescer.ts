@@ -27,7 +27,7 @@ export class Coalescer {
 
   constructor(
     private readonly clock: Clock,
-    /** Length of the window in milliseconds; 0: one turn of the event loop. */
+    /** Length of the window in milliseconds; 0: one tick of the event loop. */
     private readonly shortestMs: number,
     private readonly pump: Pump,
   ) {
@@ -35,7 +35,7 @@ export class Coalescer {
     this.#lookedAt = clock.monotonic();
   }
 
-  /** The window as it is now, in milliseconds; 0: what comes in one turn of the event loop. */
+  /** The window as it is now, in milliseconds; 0: what comes in one tick of the event loop. */
   windowAt(now: number): number {
     if (this.shortestMs > 0 && now - this.#lookedAt > LOOK * this.#windowMs) this.#look(now);
     return this.#windowMs;

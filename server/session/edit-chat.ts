@@ -1,4 +1,4 @@
-import type { Args, Chat } from '../../protocol/index.js';
+import { ChatError, raiseActivity, type Args, type Chat } from '../../protocol/index.js';
 import type { ChatSession } from './chat-session.js';
 import { endTurn } from './end-turn.js';
 import { patiently } from './patiently.js';
@@ -9,8 +9,11 @@ export async function updateChat(
   { chatId, ...patch }: Args<'chat:update'>,
   updatedBy: string,
 ): Promise<Chat> {
-  const chat = await session.env.store.updateChat(chatId, { ...patch, updatedBy }, session.now);
+  const stored = await session.env.store.updateChat(chatId, { ...patch, updatedBy }, session.now);
   session.settle();
+  // What a running turn has said is not stored yet.
+  const { lastMessageAt } = session.chat;
+  const chat = lastMessageAt === null ? stored : raiseActivity(stored, { createdAt: lastMessageAt });
   session.chat = chat;
   session.review();
   session.emit({ type: 'chat.updated', chat });
@@ -23,7 +26,10 @@ export async function deleteChat(session: ChatSession): Promise<void> {
   await Promise.all(
     [...session.turns.values()].map((live) => endTurn(session, live, { status: 'interrupted', stopReason: 'deleted' })),
   );
-  await patiently(session, () => env.store.deleteChat(chatId, session.now));
+  await patiently(session, () => env.store.deleteChat(chatId, session.now)).catch((error: unknown) => {
+    // It is gone already, by a try whose answer was lost: no other command has come in between.
+    if (!(error instanceof ChatError) || error.code !== 'not_found') throw error;
+  });
   session.isDeleted = true;
   for (const live of session.turns.values()) session.recorder.forget(live.key);
   session.turns.clear();

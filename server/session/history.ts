@@ -28,7 +28,7 @@ export async function readHistory(session: ChatSession, live: LiveTurn): Promise
   return history;
 }
 
-/** The newest stored messages of the other turns, among so many rows. */
+/** The newest stored messages of the other turns, among so many rows: as far as one message may reach, in bytes. */
 async function readOthers(
   session: ChatSession,
   live: LiveTurn,
@@ -40,8 +40,10 @@ async function readOthers(
   });
   const own = new Set([live.requestId, ...live.needs.answersAnew]);
   const others = messages.filter(
-    ({ requestId, state }) =>
-      state === 'closed' && (requestId === null || (!own.has(requestId) && !isWaiting(session, requestId))),
+    ({ requestId, messageId, state }) =>
+      state === 'closed' &&
+      (requestId === null ||
+        (!own.has(requestId) && !isWaiting(session, requestId) && !isUnderWay(session, requestId, messageId))),
   );
   return { others, hasMore };
 }
@@ -93,6 +95,15 @@ function historyLimit(session: ChatSession): number {
 
 const isWaiting = (session: ChatSession, requestId: string): boolean =>
   session.turns.get(requestId)?.turn.status === 'queued';
+
+/**
+ * Whether the message is of an attempt that is not over: it is not stored, and may still be taken back. One that ended
+ * and could not be stored yet is over for everybody (TRN-7).
+ */
+function isUnderWay(session: ChatSession, requestId: string, messageId: string): boolean {
+  const live = session.turns.get(requestId);
+  return live !== undefined && live.isLive && !live.isStored && live.messages.knows(messageId);
+}
 
 /** Turns in the order of their first message, each whole; messages of no turn stand by themselves. */
 function byTurn(messages: readonly Message[], origins: Origins): Message[] {

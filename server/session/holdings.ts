@@ -18,10 +18,13 @@ export interface Holdings extends Fences {
   holding(chatId: string): Holding | null;
   /** Null on a node of its own. @throws {ChatError} `storage_unavailable` where it is another node's, or nobody's */
   mustHold(chatId: string): Holding | null;
-  /** It could not be taken into memory: whoever asks next takes it anew. */
+  /** It could not be taken into memory: whoever asks next takes it anew, with what owners before have left in it. */
   giveUp(chatId: string): void;
-  /** Nobody here needs the chat any more. @param isWhole nothing is being done to it: all that is stored was told */
-  letGo(chatId: string, isWhole: boolean): Promise<void>;
+  /**
+   * Nobody here needs the chat any more. From this call on it is not held; others may take it once `safe` has settled.
+   * @param isWhole nothing is being done to it: all that is stored was told
+   */
+  letGo(chatId: string, isWhole: boolean, safe?: Promise<void> | null): Promise<void>;
 }
 
 /** A node of its own. */

@@ -1,13 +1,13 @@
 import { frameEnded } from '../../assistant/assistant-error.js';
 import { runAssistant } from '../../assistant/run-assistant.js';
 import type { Assistant } from '../../assistant/assistant.js';
-import { nextTurn, type Clock } from '../clock.js';
+import { nextTick, type Clock } from '../clock.js';
 import type { IdSource } from '../id-source.js';
 import type { Log } from '../log.js';
 import type { FrameRun, Place } from './host.js';
 
-/** Ops that one frame may hand over before sockets get a turn: an assistant in a loop must not stop the process. */
-const OPS_PER_TURN = 64;
+/** Ops that one frame may hand over before sockets are heard: an assistant in a loop must not stop the process. */
+const OPS_PER_TICK = 64;
 
 /** Runs assistants inside the server process. */
 export class InProcessHost {
@@ -44,10 +44,10 @@ export class InProcessHost {
     const push = (pushed: readonly unknown[]): Promise<void> => {
       const applied = run.apply(pushed);
       ops += pushed.length;
-      if (ops < OPS_PER_TURN) return applied;
+      if (ops < OPS_PER_TICK) return applied;
       ops = 0;
-      // Also what is refused takes its turn: one who tries again and again must not stop the process either.
-      const taken = nextTurn(this.clock).then(() => applied);
+      // Also what is refused waits: one who tries again and again must not stop the process either.
+      const taken = nextTick(this.clock).then(() => applied);
       taken.catch(() => undefined);
       return taken;
     };

@@ -6,6 +6,7 @@ import {
   parsePath,
   PathFault,
   readPath,
+  REPLACEMENT,
   splitHalf,
   textAt,
   tooLarge,
@@ -55,14 +56,22 @@ export class MessageBuffer {
   /** Messages that somebody deleted while the attempt runs: what the assistant does to them is accepted and dropped (CMD-4). */
   readonly #deleted = new Set<string>();
   #bytes = 0;
+  /** Messages that are not here and count all the same. */
+  #others = 0;
 
   constructor(private readonly limits: Limits) {}
+
+  /** Messages of the same turn that stand from earlier attempts: a turn has its bounds however often it is resumed (DAT-3). */
+  standBeside(messages: readonly Message[]): void {
+    this.#others = messages.length;
+    this.#bytes += messages.reduce((sum, message) => sum + messageBytes(message), 0);
+  }
 
   get size(): number {
     return this.#messages.size;
   }
 
-  /** Bytes that the messages hold. */
+  /** Bytes that the messages hold, and those beside them. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -86,7 +95,7 @@ export class MessageBuffer {
 
   /** Opens a message. `room` is what the turn may still take, in bytes. */
   create(message: Message, room: number, undo: Undo): EventBody[] {
-    if (this.#messages.size >= this.limits.maxMessagesPerTurn)
+    if (this.#messages.size + this.#others >= this.limits.maxMessagesPerTurn)
       throw tooLarge('maxMessagesPerTurn', this.limits.maxMessagesPerTurn);
     this.#account(message.messageId, messageBytes(message), room, undo);
     this.#put(message, undo);
@@ -111,7 +120,7 @@ export class MessageBuffer {
     this.#hold(messageId, path, half, undo);
     if (shown === '') {
       // A half alone is refused where a whole text would be.
-      if (half !== '') folded(message, { type: 'message.appended', messageId, path, from, text: '\uFFFD' });
+      if (half !== '') folded(message, { type: 'message.appended', messageId, path, from, text: REPLACEMENT });
       return [];
     }
     // The first text of a path may bring its keys with it.
@@ -149,7 +158,7 @@ export class MessageBuffer {
     for (const [path] of this.#halves.get(messageId) ?? []) {
       const held = this.#messages.get(messageId) as Message;
       const from = textOrNull(held, path)?.length ?? 0;
-      const change: MessageChangeBody = { type: 'message.appended', messageId, path, from, text: '\uFFFD' };
+      const change: MessageChangeBody = { type: 'message.appended', messageId, path, from, text: REPLACEMENT };
       // Another half may have taken the place where this one was to stand: it has none then, and a close cannot fail.
       if (canFold(held, change)) events.push(...this.#change(held, change, undo));
     }

@@ -13,7 +13,9 @@ import { frameRun } from './frame-run.js';
 import type { LiveTurn } from './live-turn.js';
 import { markRunning } from './run-turn.js';
 import type { Sessions } from './sessions.js';
-import { announce, mustHaveRoom, newTurn, recordOf, storeBegin } from './start-turn.js';
+import { announce, newTurn, storeBegin } from './begin-turn.js';
+import { mustHaveRoom } from './must-have-room.js';
+import { recordOf } from './turn-record.js';
 
 /**
  * Opens a background turn that no person started; the agent holds it from the beginning (section 6).

@@ -10,7 +10,8 @@ const SETTLE_MS = 50;
 export class PresenceBoard {
   readonly #followers = new Set<Subscriber>();
   readonly #typing = new Map<object, Identity>();
-  #told = '[]';
+  /** The list as everybody knows it; null where some were given another one. */
+  #told: string | null = '[]';
   #timer: Timer | null = null;
 
   constructor(
@@ -43,8 +44,18 @@ export class PresenceBoard {
     for (const [typist, identity] of this.#typing) if (!mayTalk(identity)) this.stopTyping(typist);
   }
 
+  /**
+   * The list for one who begins to follow. Where it is another than was told last, a change is under way: that is told
+   * in any case then, also where it comes out as the list was before.
+   */
+  handOut(): PresentUser[] {
+    const users = this.#users();
+    if (JSON.stringify(users) !== this.#told) this.#told = null;
+    return users;
+  }
+
   /** Every user once, in the order of joining. */
-  users(): PresentUser[] {
+  #users(): PresentUser[] {
     const typing = new Set([...this.#typing.values()].map(({ userId }) => userId));
     const ids = new Set([...[...this.#followers].map((follower) => follower.identity.userId), ...typing]);
     return [...ids].map((userId) => ({ userId, typing: typing.has(userId) }));
@@ -53,7 +64,7 @@ export class PresenceBoard {
   #changed(): void {
     this.#timer ??= this.clock.after(SETTLE_MS, () => {
       this.#timer = null;
-      const users = this.users();
+      const users = this.#users();
       const text = JSON.stringify(users);
       if (text === this.#told) return;
       this.#told = text;

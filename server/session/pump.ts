@@ -14,7 +14,7 @@ export interface Source {
 export type Safekeeping = () => Promise<void>;
 
 /**
- * The way out: journal first, deliver second. What all chats publish within one turn of the event loop goes to the
+ * The way out: journal first, deliver second. What all chats publish within one tick of the event loop goes to the
  * journal in one write, and to each subscriber in one frame.
  *
  * Where other nodes have to know it too, it is handed out once they can: in the order in which it was taken.

@@ -37,8 +37,18 @@ export interface MessagePage {
 export interface PendingPage {
   /** The rows read, for what else hangs on them. */
   readonly rows: readonly Message[];
-  finish(): MessagePage | null;
+  finish(also?: PageLoad): MessagePage | null;
 }
+
+/** What goes with a page, and counts in what it may hold. */
+export interface PageLoad {
+  /** Whatever the messages are. */
+  readonly bytes: number;
+  /** With this message. Asked once for each, nearest first, and for none that has no place any more. */
+  readonly bytesWith: (message: Message) => number;
+}
+
+const NOTHING: PageLoad = { bytes: 0, bytesWith: () => 0 };
 
 /**
  * A page as it is at the position that it names; where it is asked for, with the revision at that position (CMD-5).
@@ -77,7 +87,8 @@ export async function readRows(
   const start = offset ?? 0;
   // With buffers in play, or rows that nobody was told of, an offset cannot be counted by the store alone.
   const fromStart = offset !== undefined && (buffered.length > 0 || begun > 0);
-  const fetched = limit + spare + hidden + (fromStart ? start : 0);
+  const skip = fromStart ? start : 0;
+  const fetched = limit + spare + hidden + skip;
   const rows = await env.store.getMessages(chatId, {
     ...definedOf(filter),
     ...(before === undefined ? {} : { before }),
@@ -85,15 +96,11 @@ export async function readRows(
     ...(offset === undefined ? {} : { offset: fromStart ? 0 : start }),
     limit: fetched,
   });
-  const finish = (): MessagePage | null => {
+  const finish = (also = NOTHING): MessagePage | null => {
     const visible = laidOver(session, rows, overlay, (message) => matches(message, range));
-    const isShort = rows.length === fetched && visible.length <= limit;
+    const isShort = rows.length === fetched && visible.length <= limit + skip;
     if (isShort) return null;
-    return cutPage(
-      visible,
-      { limit, fromOldest: after !== undefined || offset !== undefined, skip: fromStart ? start : 0 },
-      maxBytes,
-    );
+    return cutPage(visible, { limit, fromOldest: after !== undefined || offset !== undefined, skip }, maxBytes, also);
   };
   return { rows, finish };
 }
@@ -142,14 +149,15 @@ function cutPage(
   visible: readonly Message[],
   window: { readonly limit: number; readonly fromOldest: boolean; readonly skip: number },
   maxBytes: number,
+  also: PageLoad,
 ): MessagePage {
   const { limit, fromOldest, skip } = window;
   const list = visible.slice(skip);
   const asked = fromOldest ? list.slice(0, limit) : list.slice(-limit);
   const nearestFirst = fromOldest ? asked : [...asked].reverse();
-  let bytes = 0;
+  let { bytes } = also;
   const kept = nearestFirst.filter((message, index) => {
-    bytes += bytes > maxBytes ? 0 : utf8Bytes(JSON.stringify(message));
+    bytes += bytes > maxBytes ? 0 : utf8Bytes(JSON.stringify(message)) + also.bytesWith(message);
     return index === 0 || bytes <= maxBytes || (!fromOldest && message.state === 'open');
   });
   return { messages: fromOldest ? kept : kept.reverse(), hasMore: kept.length < list.length };

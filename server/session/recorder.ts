@@ -4,10 +4,14 @@ import type { AttemptKey, Journal } from '../ports/journal.js';
 import type { LoggedEvent } from '../ports/live-log.js';
 import type { StepRecord, TurnRecord } from '../ports/store.js';
 
-/** What is written down of an attempt beside its events; `message`: how one stood when its events were not at hand. */
+/**
+ * What is written down of an attempt beside its events. Where these were not at hand: `message`, how one stood, and `deleted`,
+ * which were not to stand any more.
+ */
 export type Note =
   | readonly ['begin', TurnRecord]
   | readonly ['message', Message]
+  | readonly ['deleted', readonly string[]]
   | readonly ['step', StepRecord]
   | readonly ['end', Turn];
 

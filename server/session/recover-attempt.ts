@@ -14,7 +14,8 @@ import { endTurn } from './end-turn.js';
 import type { Environment } from './environment.js';
 import type { EndedTurn, LiveTurn, Outcome } from './live-turn.js';
 import type { Note } from './recorder.js';
-import { addTurn, inputOf } from './start-turn.js';
+import { addTurn } from './begin-turn.js';
+import { inputOf } from './turn-input.js';
 
 /** What is written down of an attempt. */
 type Entry = Note | readonly ['event', ChatEvent];
@@ -46,7 +47,10 @@ interface LateEdits {
  * crash may have come before that one. Null where nothing is left of it to be stored, or the end itself is not stored. What was
  * edited later than what is written down, after the attempt was done with, stands.
  */
-export async function lateEdits({ store }: Environment, attempt: JournaledAttempt): Promise<LateEdits | null> {
+export async function lateEdits(
+  { store }: Pick<Environment, 'store'>,
+  attempt: JournaledAttempt,
+): Promise<LateEdits | null> {
   const entries = attempt.entries.map((entry) => JSON.parse(entry) as Entry);
   const begin = entries.find((entry) => entry[0] === 'begin')?.[1];
   const stored = begin && (await store.getTurn(begin.turn.requestId));
@@ -63,13 +67,18 @@ export async function lateEdits({ store }: Environment, attempt: JournaledAttemp
     const row = await store.getMessage(message.messageId);
     if (row && row.updatedAt < message.updatedAt) edited.push(message);
   }
-  const deleted: string[] = [];
-  for (const messageId of deletions) if (await store.getMessage(messageId)) deleted.push(messageId);
+  // An attempt also takes an id back that turned out to be another turn's (`renameTaken`): that message stays.
+  const rows = await Promise.all(deletions.map((messageId) => store.getMessage(messageId)));
+  const mine = rows.filter((row) => row?.requestId === stored.turn.requestId);
+  const deleted = mine.flatMap((row) => row?.messageId ?? []);
   return edited.length + deleted.length === 0 ? null : { chatId: stored.turn.chatId, edited, deleted };
 }
 
 /** Stores them, where there are any. */
-export async function storeLateEdits(env: Environment, attempt: JournaledAttempt): Promise<void> {
+export async function storeLateEdits(
+  env: Pick<Environment, 'store' | 'clock'>,
+  attempt: JournaledAttempt,
+): Promise<void> {
   const late = await lateEdits(env, attempt);
   if (!late) return;
   const { chatId, edited, deleted } = late;
@@ -107,6 +116,7 @@ async function rebuild(session: ChatSession, record: TurnRecord, entries: readon
       messages.set(entry[1].messageId, entry[1]);
       session.sequences.raise(entry[1].sequence);
     }
+    if (entry[0] === 'deleted') for (const messageId of entry[1]) live.deletedStored.add(messageId);
     // Also of a message that was deleted since: somebody saw its place.
     if (entry[0] === 'event' && entry[1].type === 'message.created') session.sequences.raise(entry[1].message.sequence);
     if (entry[0] !== 'event' || replay(messages, entry[1], live)) continue;

@@ -1,6 +1,6 @@
 import {
   CHILD_STACK,
-  HANDLED,
+  isHandled,
   isIncomplete,
   type Assignment,
   type JsonObject,
@@ -11,10 +11,7 @@ import {
 import type { StepRecord } from '../ports/store.js';
 import type { StackPlace } from './step-recorder.js';
 
-/** TRN-9, the pure part: what of a turn's recorded steps runs again, and what that replaces. */
-
-/** A failed step whose caller went on stands as it is. */
-const isHandled = (step: Step): boolean => step.metadata?.[HANDLED] === true;
+// TRN-9, the pure part: what of a turn's recorded steps runs again, and what that replaces.
 
 const mustRunAgain = (step: Step): boolean => isIncomplete(step) && !isHandled(step);
 

@@ -1,7 +1,10 @@
-import { ChatError, isEnded, type Args, type Result } from '../../protocol/index.js';
+import { ChatError, isResumable, type Args, type Result } from '../../protocol/index.js';
 import type { TurnRecord } from '../ports/store.js';
+import { announce, place, storeBegin } from './begin-turn.js';
 import type { ChatSession } from './chat-session.js';
-import { announce, inputOf, mustHaveRoom, place, recordOf, storeBegin } from './start-turn.js';
+import { mustHaveRoom } from './must-have-room.js';
+import { inputOf } from './turn-input.js';
+import { recordOf } from './turn-record.js';
 
 /** Where a repeated resume without requestId is looked for. */
 const LOOK_BACK = 50;
@@ -23,7 +26,7 @@ export async function resumeTurn(session: ChatSession, args: Args<'turn:resume'>
       });
     }
   }
-  if (!isIncomplete(record)) throw new ChatError('turn_not_resumable', `This turn is ${turn.status}.`);
+  if (!isResumable(turn)) throw new ChatError('turn_not_resumable', `This turn is ${turn.status}.`);
   if (session.turns.has(turn.requestId))
     throw new ChatError('storage_unavailable', 'This turn is not stored yet.', { retryAfterMs: 1000 });
   const { refusal } = session.env.gate;
@@ -70,13 +73,10 @@ async function wanted(session: ChatSession, { requestId, attempt }: Args<'turn:r
   const recent = attempt === undefined ? [] : await store.listTurns(session.chatId, { limit: LOOK_BACK });
   const isAsked = ({ turn }: TurnRecord): boolean => turn.attempt === attempt && turn.attempt > 1;
   const underWay = recent.find(
-    (record) => isIncomplete(record) || (isAsked(record) && record.turn.status === 'queued'),
+    (record) => isResumable(record.turn) || (isAsked(record) && record.turn.status === 'queued'),
   );
   const [newest] = await store.listTurns(session.chatId, { limit: 1, incomplete: true });
   const found = underWay ?? newest ?? recent.find(isAsked);
   if (!found) throw new ChatError('turn_not_resumable', 'This chat has no incomplete turn.');
   return session.turns.get(found.turn.requestId)?.record ?? found;
 }
-
-/** Whether it ended otherwise than completed. */
-const isIncomplete = ({ turn }: TurnRecord): boolean => isEnded(turn.status) && turn.status !== 'completed';

@@ -11,7 +11,7 @@ import { resumeSpace, supersededBy } from './resume-plan.js';
 
 /** Gives the next foreground turn its time, where the chat is free and turns may begin. */
 export function advance(session: ChatSession): void {
-  if (session.isDeleted || session.env.gate.refusal) return;
+  if (session.isGone || session.env.gate.refusal) return;
   const live = session.queue.advance();
   if (live) seekHost(session, live);
 }
@@ -104,4 +104,6 @@ async function takeUp(session: ChatSession, live: LiveTurn): Promise<void> {
   );
   for (const [stepId, messageIds] of steps) live.superseded.addStep(stepId, messageIds);
   live.superseded.addWhole([...whole, ...replaced.flat().map(({ messageId }) => messageId)]);
+  const going = new Set([...whole, ...[...steps.values()].flat()]);
+  live.messages.standBeside(standing.filter(({ messageId }) => !going.has(messageId)));
 }

@@ -43,22 +43,18 @@ type Named = SavedMessage & { readonly messageId: string };
 
 async function storeInPlace(session: ChatSession, drafts: readonly Named[]): Promise<Message[]> {
   for (const { messageId } of drafts) session.untold.add(messageId);
-  let stored: Message[] | null = null;
   try {
-    await session.sequences.inPlace(drafts.length, async (places) => {
+    const stored = await session.sequences.inPlace(drafts.length, async (places) => {
       const messages = drafts.map((draft, index) => rowOf(session, draft, places[index] as number));
       await session.env.store.saveMessages(session.chatId, messages);
-      stored = messages;
-      session.mustExist();
+      return messages;
     });
+    if (session.isDeleted) throw new ChatError('not_found');
+    return stored;
   } catch (error) {
-    // What one try has stored is told, though another failed.
-    if (stored === null || session.isDeleted) {
-      for (const { messageId } of drafts) session.untold.delete(messageId);
-      throw error;
-    }
+    for (const { messageId } of drafts) session.untold.delete(messageId);
+    throw error;
   }
-  return stored ?? [];
 }
 
 function rowOf(session: ChatSession, draft: Named, sequence: number): Message {

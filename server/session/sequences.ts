@@ -50,16 +50,24 @@ export class Sequences {
   /**
    * Places for messages that are stored first and told of afterwards, one such write at a time. Where a turn's messages came
    * in between, they go behind those and are written again, this time so far ahead that the turn does not catch up:
-   * nobody sees a sequence go back. After a few tries they stay where they are, and are told of late.
+   * nobody sees a sequence go back. After a few tries, or one that fails, they stay where they are, and are told of late.
    *
    * @param write called with a place for each of `count` messages, ascending
+   * @returns what the last write gave that was stored
+   * @throws what the first write throws
    */
   async inPlace<T>(count: number, write: (sequences: readonly number[], tries: number) => Promise<T>): Promise<T> {
-    for (let tries = 1; ; tries++) {
-      const sequences = tries === 1 ? Array.from({ length: count }, () => this.take()) : this.#reserve(count);
-      const stored = await write(sequences, tries);
-      if ((sequences[0] ?? Infinity) > this.#newest || tries === TRIES) return stored;
+    let places = Array.from({ length: count }, () => this.take());
+    let stored = await write(places, 1);
+    for (let tries = 2; tries <= TRIES && (places[0] ?? Infinity) < this.#newest; tries++) {
+      places = this.#reserve(count);
+      try {
+        stored = await write(places, tries);
+      } catch {
+        break;
+      }
     }
+    return stored;
   }
 
   #reserve(count: number): number[] {

@@ -1,5 +1,5 @@
 import type { Chat } from '../../protocol/index.js';
-import { nextTurn, pause, settlesWithin, type Timer } from '../clock.js';
+import { nextTick, pause, settlesWithin, type Timer } from '../clock.js';
 import { FencedOut } from '../ports/fence.js';
 import { ChatSession } from './chat-session.js';
 import { abandonTurn, endTurn } from './end-turn.js';
@@ -88,10 +88,10 @@ export class Sessions {
   async moveAway(session: ChatSession): Promise<void> {
     const { chatId, isAtRest } = session;
     session.settle();
+    // In one step: a command that comes now finds that it is not here. Whoever takes it finds all that was recorded.
+    const isGone = this.holdings.letGo(chatId, isAtRest, this.env.pump.waiting);
     this.abandon(chatId);
-    // Whoever takes it finds all that was recorded.
-    await this.env.pump.waiting;
-    await this.holdings.letGo(chatId, isAtRest);
+    await isGone;
   }
 
   /** LIF-4: the chat is another node's now. Its turns go on, and end, there; nothing more is stored or told of them here. */
@@ -114,7 +114,7 @@ export class Sessions {
     }
     // Writes under way are waited for: their callers are answered, and a turn that was being opened comes to its end.
     await Promise.all([this.#endRunning(), settlesWithin(clock, writes.idle(), LAST_WRITES_MS)]);
-    await nextTurn(clock);
+    await nextTick(clock);
     await this.#endRunning();
     for (const session of this.#sessions.values()) session.settle();
   }

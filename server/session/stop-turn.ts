@@ -1,7 +1,7 @@
 import { ChatError, isEnded, type Args, type Turn } from '../../protocol/index.js';
 import type { ChatSession } from './chat-session.js';
 import { endTurn } from './end-turn.js';
-import { recordOf } from './start-turn.js';
+import { recordOf } from './turn-record.js';
 
 /**
  * Stops exactly one turn (TRN-5), without waiting for anything but its end. An ended turn stays what it is.
@@ -16,9 +16,10 @@ export async function stopTurn(session: ChatSession, args: Args<'turn:stop'>): P
   if (record?.turn.chatId !== session.chatId) throw new ChatError('not_found', 'There is no such turn to stop.');
   if (isEnded(record.turn.status)) return record.turn;
   // Its start is stored and not announced yet: once that command is through, the turn is there.
-  return session.commands.run(
-    async () => (await endLive(session, args)) ?? (await recordOf(session, record.turn.requestId))?.turn ?? record.turn,
-  );
+  return session.commands.run(async () => {
+    const now = await recordOf(session, record.turn.requestId);
+    return (await endLive(session, args)) ?? now?.turn ?? record.turn;
+  });
 }
 
 async function endLive(session: ChatSession, { requestId }: Args<'turn:stop'>): Promise<Turn | null> {

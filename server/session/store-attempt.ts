@@ -1,5 +1,6 @@
 import { ChatError, type Message, type Turn } from '../../protocol/index.js';
 import { pause } from '../clock.js';
+import { FencedOut } from '../ports/fence.js';
 import type { TurnWrite } from '../ports/store.js';
 import type { ChatSession } from './chat-session.js';
 import type { LiveTurn } from './live-turn.js';
@@ -15,7 +16,7 @@ const RETRY_MS = 200;
  */
 export async function storeAttempt(session: ChatSession, live: LiveTurn, turn: Turn): Promise<void> {
   let written = new Map<string, Message>();
-  for (let isWritten = false; !isWritten && !session.isDeleted;) {
+  for (let isWritten = false; !isWritten && !session.isGone;) {
     const tried = session.env.writes.submit(() => {
       written = new Map([...live.messages.messages].map((message) => [message.messageId, message]));
       return endWrite(session, live, turn);
@@ -25,7 +26,7 @@ export async function storeAttempt(session: ChatSession, live: LiveTurn, turn: T
       (error: unknown) => giveWay(session, live, error),
     );
   }
-  while (!session.isDeleted) {
+  while (!session.isGone) {
     const edited = [...live.messages.messages].filter((message) => written.get(message.messageId) !== message);
     const deleted = [...written.keys()].filter((messageId) => !live.messages.get(messageId));
     if (edited.length + deleted.length === 0) {
@@ -48,13 +49,14 @@ async function giveWay(session: ChatSession, live: LiveTurn, error: unknown): Pr
   return false;
 }
 
-/** Tries again until the store takes it: the turn has ended, nobody waits but the buffer. */
+/** Tries again until the store takes it, or the chat is no longer this node's to write: nobody waits but the buffer. */
 async function untilStored(session: ChatSession, work: () => Promise<unknown>): Promise<void> {
-  while (!session.isDeleted) {
+  while (!session.isGone) {
     try {
       await work();
       return;
     } catch (error) {
+      if (error instanceof FencedOut) throw error;
       session.env.log.warn({ err: error, chatId: session.chatId }, 'an edit could not be stored and is tried again');
       await pause(session.env.clock, RETRY_MS);
     }

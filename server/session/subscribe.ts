@@ -9,7 +9,7 @@ import {
 } from '../../protocol/index.js';
 import type { LoggedEvent } from '../ports/live-log.js';
 import type { ChatSession } from './chat-session.js';
-import { readRows, type MessagePage } from './read-messages.js';
+import { readRows, type MessagePage, type PageLoad } from './read-messages.js';
 import type { ReadOverlay } from './read-overlay.js';
 import { turnAsRead } from './read-turns.js';
 import type { Subscriber } from './subscriber.js';
@@ -40,11 +40,11 @@ export async function subscribe(
       const snapshot = await readSnapshot(session, { limit: args.messageLimit, spare }, overlay);
       session.mustExist();
       session.settle();
-      const page = snapshot.page();
-      if (!page) continue;
+      const standing = snapshot.finish();
+      if (!standing) continue;
       session.attach(subscriber);
       session.env.metrics.subscribes.inc({ mode: 'snapshot' });
-      return { ...common(session), mode: 'snapshot', ...page, turns: snapshot.turns(page) };
+      return { ...common(session), mode: 'snapshot', ...standing };
     } finally {
       session.endRead(overlay);
     }
@@ -54,7 +54,7 @@ export async function subscribe(
 const common = (session: ChatSession) => ({
   chat: session.chat,
   position: session.log.position,
-  presence: session.presence.users(),
+  presence: session.presence.handOut(),
 });
 
 /** The events after the position, null where a snapshot is needed. */
@@ -70,8 +70,7 @@ function bytesOf(events: readonly LoggedEvent[]): number {
 }
 
 interface Snapshot {
-  page(): MessagePage | null;
-  turns(page: MessagePage): Turn[];
+  finish(): (MessagePage & { readonly turns: Turn[] }) | null;
 }
 
 async function readSnapshot(
@@ -84,16 +83,39 @@ async function readSnapshot(
   const ids = new Set(pending.rows.flatMap(({ requestId }) => (requestId === null ? [] : [requestId])));
   const stored = await session.env.store.getTurns([...ids]);
   return {
-    page: () => pending.finish(),
-    turns(page) {
-      const known = new Map<string, Turn>();
-      for (const turn of [...stored.map((record) => record.turn), ...overlay.turns.values()]) {
-        const now = turnAsRead(session, overlay, turn);
-        if (now) known.set(now.requestId, now);
-      }
-      for (const live of session.turns.values()) known.set(live.requestId, live.turn);
+    finish() {
+      const known = knownTurns(session, [...stored.map(({ turn }) => turn), ...overlay.turns.values()], overlay);
+      const page = pending.finish(loadOf(known));
+      if (!page) return null;
       const ofPage = new Set(page.messages.map(({ requestId }) => requestId));
-      return [...known.values()].filter(({ requestId, status }) => ofPage.has(requestId) || !isEnded(status));
+      const turns = [...known.values()].filter(({ requestId, status }) => ofPage.has(requestId) || !isEnded(status));
+      return { ...page, turns };
+    },
+  };
+}
+
+/** These turns and those in memory, as they are at this moment. */
+function knownTurns(session: ChatSession, turns: readonly Turn[], overlay: ReadOverlay): ReadonlyMap<string, Turn> {
+  const known = new Map<string, Turn>();
+  for (const turn of turns) {
+    const now = turnAsRead(session, overlay, turn);
+    if (now) known.set(now.requestId, now);
+  }
+  for (const live of session.turns.values()) known.set(live.requestId, live.turn);
+  return known;
+}
+
+/** DAT-3: turns count in what a snapshot may hold. Those queued or running come in any case, others with a message. */
+function loadOf(turns: ReadonlyMap<string, Turn>): PageLoad {
+  const bytesIn = (turn: Turn): number => utf8Bytes(JSON.stringify(turn));
+  const standing = [...turns.values()].filter(({ status }) => !isEnded(status));
+  const counted = new Set<string | null>(standing.map(({ requestId }) => requestId));
+  return {
+    bytes: standing.reduce((sum, turn) => sum + bytesIn(turn), 0),
+    bytesWith({ requestId }) {
+      const turn = requestId === null || counted.has(requestId) ? undefined : turns.get(requestId);
+      counted.add(requestId);
+      return turn ? bytesIn(turn) : 0;
     },
   };
 }

@@ -2,7 +2,7 @@ import type { Identity } from '../session/identity.js';
 import type { AuditLog } from './audit-log.js';
 import type { Provenance } from './caller.js';
 import type { Authenticator, Credentials } from './authenticate.js';
-import { asChatError } from './dispatch.js';
+import { asChatError } from './as-chat-error.js';
 import type { RateLimit } from './rate-limit.js';
 import type { Log } from '../log.js';
 

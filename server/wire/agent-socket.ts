@@ -14,7 +14,7 @@ import type { Identity } from '../session/identity.js';
 import { Mutex } from '../session/mutex.js';
 import type { Provenance } from './caller.js';
 import { ConnectionIdentity } from './connection-identity.js';
-import { asChatError } from './dispatch.js';
+import { asChatError } from './as-chat-error.js';
 import { closeSoon, sayGoaway, warnGoaway } from './goaway.js';
 import { helloTo } from './hello.js';
 import { Outbox } from './outbox.js';

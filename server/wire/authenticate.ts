@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { parse, principalId, userRole } from '../../protocol/index.js';
 import type { Identity } from '../session/identity.js';
 

@@ -1,20 +1,13 @@
-import { z } from 'zod';
-import {
-  agentCommands,
-  ChatError,
-  commands,
-  ERRORS,
-  parse,
-  type CommandName,
-  type SubscribeResult,
-} from '../../protocol/index.js';
-import { nextTurn, pause, type Clock } from '../clock.js';
+import type * as z from 'zod';
+import { agentCommands, commands, parse, type CommandName, type SubscribeResult } from '../../protocol/index.js';
+import { nextTick, pause, type Clock } from '../clock.js';
 import type { Log } from '../log.js';
 import type { Metrics } from '../metrics.js';
 import type { AgentConnection } from '../session/attached-agent.js';
 import type { AgentDesk, AgentDeskCommand } from '../session/desk/agent-desk.js';
 import type { ChatDesk, DeskCommand } from '../session/desk/chat-desk.js';
 import type { Subscriber } from '../session/subscriber.js';
+import { asChatError } from './as-chat-error.js';
 import type { AuditLog } from './audit-log.js';
 import type { Caller, Provenance } from './caller.js';
 
@@ -101,21 +94,9 @@ export function createDispatch({ desk, agentDesk, audit, metrics, clock, log }: 
 async function untilNextStep(clock: Clock, began: number): Promise<void> {
   const steps = 1 + Math.floor((clock.monotonic() - began) / NOT_FOUND_STEP_MS);
   const due = began + steps * NOT_FOUND_STEP_MS;
-  // Timers count whole milliseconds, and what they round would tell how long the search took: the last one goes by turns
+  // Timers count whole milliseconds, and what they round would tell how long the search took: the last one goes by ticks
   // of the event loop.
   const restMs = Math.floor(due - clock.monotonic()) - 1;
   if (restMs > 0) await pause(clock, restMs);
-  while (clock.monotonic() < due) await nextTurn(clock);
-}
-
-/** Any thrown value as the one error class. What nobody foresaw is logged here, and only its code goes out. */
-export function asChatError(thrown: unknown, log: Log, context: Record<string, unknown>): ChatError {
-  if (thrown instanceof ChatError) {
-    if (thrown.code === 'internal' || ERRORS[thrown.code].status === 503)
-      log.warn({ ...context, err: thrown }, 'command refused');
-    return thrown;
-  }
-  if (thrown instanceof z.ZodError) return new ChatError('bad_request', undefined, { cause: thrown });
-  log.error({ ...context, err: thrown }, 'command failed');
-  return new ChatError('internal', undefined, { cause: thrown });
+  while (clock.monotonic() < due) await nextTick(clock);
 }

@@ -14,7 +14,7 @@ import type { EventBatch, Subscriber } from '../session/subscriber.js';
 import type { Caller, Provenance } from './caller.js';
 import { CommandOrder } from './command-order.js';
 import { ConnectionIdentity } from './connection-identity.js';
-import { asChatError } from './dispatch.js';
+import { asChatError } from './as-chat-error.js';
 import { helloTo } from './hello.js';
 import { Outbox } from './outbox.js';
 import { encodeEvent, encodeEvents, type EncodedEvent } from './socket-frame.js';

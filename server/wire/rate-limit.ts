@@ -1,5 +1,6 @@
 import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
 import { ChatError } from '../../protocol/index.js';
+import type { Counters } from '../ports/counters.js';
 import { userKey, type Identity } from '../session/identity.js';
 
 /** Bursts are this many times the steady rate: a client that comes back asks for much at once, then is quiet. */
@@ -37,27 +38,23 @@ export interface RateLimit {
   failed(address: string): void;
 }
 
-/** Makes counters: for this process alone, or for all nodes together (LIF-4). `duration`: seconds until what was counted is forgotten. */
-export type Counters = (bounds: {
-  readonly name: string;
-  readonly points: number;
-  readonly duration: number;
-}) => RateLimiterAbstract;
+/** Counters of `rate-limiter-flexible`. */
+export type RateCounters = Counters<RateLimiterAbstract>;
 
-/** Counters in memory. */
-const IN_MEMORY: Counters = ({ points, duration }) => new RateLimiterMemory({ points, duration });
+/** Of this process alone. */
+const IN_MEMORY: RateCounters = ({ points, seconds }) => new RateLimiterMemory({ points, duration: seconds });
 
 /**
- * Counters of `rate-limiter-flexible`, forgotten after ten seconds. A user has so many each second, always; beyond them a reserve, filled every ten seconds, so that no second has
- * more than ten times as many.
+ * A user has a steady rate each second, always. Beyond it there is a reserve of nine times as much, filled every ten
+ * seconds, so that no second has more than ten times the rate.
  */
 export function createRateLimit(
   { commandsPerSecond, bytesPerSecond, attemptsPerSecond }: RateLimits,
-  counters: Counters = IN_MEMORY,
+  counters: RateCounters = IN_MEMORY,
 ): RateLimit {
   const commands = bursty(counters, 'commands', commandsPerSecond);
   const bytes = bursty(counters, 'bytes', bytesPerSecond);
-  const attempts = counters({ name: 'attempts', points: attemptsPerSecond * BURST, duration: BURST });
+  const attempts = counters({ name: 'attempts', points: attemptsPerSecond * BURST, seconds: BURST });
   const command = (user: Counted): Promise<void> =>
     consume(commands, userKey(user), 1, { limit: 'rateLimitPerSecond', max: commandsPerSecond });
   const sent = (user: Counted, count: number): Promise<void> =>
@@ -79,9 +76,9 @@ export function createRateLimit(
   };
 }
 
-function bursty(counters: Counters, name: string, perSecond: number): BurstyRateLimiter {
-  const steady = counters({ name, points: perSecond, duration: 1 });
-  const reserve = counters({ name: `${name}-reserve`, points: perSecond * (BURST - 1), duration: BURST });
+function bursty(counters: RateCounters, name: string, perSecond: number): BurstyRateLimiter {
+  const steady = counters({ name, points: perSecond, seconds: 1 });
+  const reserve = counters({ name: `${name}-reserve`, points: perSecond * (BURST - 1), seconds: BURST });
   return new BurstyRateLimiter(steady, reserve);
 }
 

@@ -5,7 +5,7 @@ import type { Timer } from '../clock.js';
 import type { Identity } from '../session/identity.js';
 import { AgentSocket, mustBeAgent } from './agent-socket.js';
 import type { Provenance } from './caller.js';
-import { asChatError } from './dispatch.js';
+import { asChatError } from './as-chat-error.js';
 import { sayGoaway } from './goaway.js';
 import { askerOf } from './http/origins.js';
 import { PeopleSocket } from './people-socket.js';

@@ -60,7 +60,8 @@ export function chatRecordsContract(name: string, open: () => Promise<RecordsUnd
       await b.records.open(chatId, 2);
       record.add(event(2));
       kept.add(event(1));
-      expect(await a.records.commit()).toEqual({ lost: [chatId], gone: [] });
+      expect(await a.records.commit()).toEqual({ lost: [{ chatId, fence: 1 }], gone: [] });
+      expect([record.isOutlived, kept.isOutlived]).toEqual([true, false]);
       await expect(a.records.open(chatId, 1)).rejects.toThrow(FencedOut);
       expect((await b.records.open(chatId, 3)).left).toEqual([event(1)]);
       expect((await b.records.open(other, 2)).left).toEqual([event(1)]);
@@ -102,6 +103,33 @@ export function chatRecordsContract(name: string, open: () => Promise<RecordsUnd
       for (const each of [record, again]) await a.records.seal(each);
       expect((await b.records.open(chatId, 2)).isSealed).toBe(false);
       expect((await b.records.open(other, 2)).isSealed).toBe(true);
+    });
+
+    it('SUB-2, LIF-4: behind one that was not left whole a record is sealed only with an event of its own', async () => {
+      const chatId = aChatId();
+      const { record: dead } = await a.records.open(chatId, 1);
+      dead.add(event(1));
+      await a.records.commit();
+      for (const fence of [2, 3, 4]) {
+        const { record, left, isSealed } = await b.records.open(chatId, fence);
+        expect(isSealed).toBe(false);
+        // Also where the service had been away, and what is not taken up yet is recorded anew.
+        if (fence === 3) record.restart(left);
+        if (fence === 4) record.add(event(2));
+        await b.records.seal(record);
+      }
+      expect(await b.records.open(chatId, 5)).toMatchObject({ left: [event(1), event(2)], isSealed: true });
+    });
+
+    it('LIF-4: of a record that is restarted there stands what owners before have left', async () => {
+      const chatId = aChatId();
+      const { record: dead } = await a.records.open(chatId, 1);
+      for (const entry of [event(1), note('r.1', 'begin')]) dead.add(entry);
+      await a.records.seal(dead);
+      const { record, left } = await b.records.open(chatId, 2);
+      record.restart(left);
+      await b.records.seal(record);
+      expect(await b.records.open(chatId, 3)).toMatchObject({ left, isSealed: true });
     });
 
     it('of an attempt that was forgotten nothing is left but its events in the log, also when a later owner forgets it', async () => {
@@ -185,7 +213,7 @@ export function chatRecordsContract(name: string, open: () => Promise<RecordsUnd
       expect((await b.records.open(chatId, 2)).left).toEqual([note('r.1', 'again')]);
       record.restart();
       record.add(event(2));
-      expect(await a.records.commit()).toEqual({ lost: [chatId], gone: [] });
+      expect(await a.records.commit()).toEqual({ lost: [{ chatId, fence: 1 }], gone: [] });
       expect((await b.records.open(chatId, 3)).left).toEqual([note('r.1', 'again')]);
     });
 

@@ -14,7 +14,7 @@ import { loseWhatIsSent, viaProxy } from './emptied-redis.js';
 /** A node that has joined the others, by its parts. */
 async function join(leasesUrl: string, busUrl = leasesUrl): Promise<{ nodeId: string; peers: Peers; met: string[] }> {
   const parts = { clock: systemClock, ids: systemIds, log: createLog('silent') };
-  const leases = await openRedisLeases({ ...parts, url: leasesUrl, info: {} });
+  const leases = await openRedisLeases({ ...parts, url: leasesUrl });
   const bus = await openRedisBus({ ...parts, url: busUrl, nodeId: leases.nodeId, countMs: 200, blockMs: 200 });
   const peers = await Peers.join(leases, new Calls(bus, parts.log), systemClock);
   const met: string[] = [];

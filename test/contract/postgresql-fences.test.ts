@@ -11,6 +11,8 @@ import { aBegin, aChat, aMessage, aRecord, aStep, aTurn, anEnd, anId, at } from 
 /** A node: its connections to the database, and the fences of the chats that it believes to hold. */
 class Node {
   readonly held = new Map<string, number>();
+  /** What it was told to have lost: the chat, and the number under which it had it. */
+  readonly lost: (readonly [chatId: string, fence: number])[] = [];
   private constructor(
     readonly nodeId: string,
     readonly store: PrismaStore,
@@ -18,9 +20,13 @@ class Node {
 
   static async on(url: string): Promise<Node> {
     const held = new Map<string, number>();
-    const fences = { of: (chatId: string) => held.get(chatId) ?? null, lose: () => undefined };
+    const lost: [string, number][] = [];
+    const fences = {
+      of: (chatId: string) => held.get(chatId) ?? null,
+      lose: (chatId: string, fence: number) => lost.push([chatId, fence]),
+    };
     const store = await openPrismaStore({ url, clock: systemClock, ids: systemIds, fences });
-    return Object.assign(new Node(anId('node'), store), { held });
+    return Object.assign(new Node(anId('node'), store), { held, lost });
   }
 
   async take(chatId: string): Promise<void> {
@@ -89,6 +95,21 @@ describeOnPostgres('the fence on PostgreSQL', () => {
     expect(await contents(b.store, scene)).toEqual(before);
     for (const [name, write] of Object.entries(writes(b.store, scene)))
       await expect(write(), name).resolves.not.toThrow();
+  });
+
+  it('LIF-4: what is lost is the holding under which the write began, whatever the node has taken since', async () => {
+    const { chatId } = await written(a);
+    const fence = a.held.get(chatId);
+    await connected(database.url, async (beside) => {
+      await beside.query('BEGIN');
+      await beside.query('UPDATE agent_lease SET fence = fence + 1 WHERE chat_id = $1', [chatId]);
+      const refused = expect(a.store.updateChat(chatId, { title: 'late' }, at(9))).rejects.toThrow(FencedOut);
+      await expect.poll(async () => (await beside.query<{ waiting: number }>(WAITING)).rows[0]?.waiting).toBe(1);
+      a.held.set(chatId, 99);
+      await beside.query('COMMIT');
+      await refused;
+    });
+    expect(a.lost.filter(([lost]) => lost === chatId)).toEqual([[chatId, fence]]);
   });
 
   it('LIF-4: a chat that a node never took is not written by it, nor made', async () => {

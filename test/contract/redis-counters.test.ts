@@ -8,7 +8,7 @@ import { describeWithRedisServer, startRedis } from '../harness/redis-server.js'
 import { until } from '../harness/until.js';
 
 const SILENCE_MS = 500;
-const BOUNDS = { name: 'words', points: 3, duration: 60 };
+const BOUNDS = { name: 'words', points: 3, seconds: 60 };
 
 /** A counter of one node. */
 async function counterAt(url: string) {

@@ -242,6 +242,28 @@ describe('AGT-7: history', () => {
     await person.ended(chatId, three);
   });
 
+  test('stored messages alone: of a turn beside it what was said before, not what it is saying', async () => {
+    const { person, agent, chatId, turn } = await scene();
+    const beside = await turn({ onBusy: 'parallel' });
+    const stepId = uid('s');
+    await beside.push({ op: 'step.start', stepId, type: 'llm' });
+    await beside.send('to go');
+    await beside.push({ op: 'step.end', stepId, status: 'completed' });
+    await beside.close('interrupted');
+    await person.ended(chatId, beside.requestId);
+    await person.do('turn:resume', { requestId: beside.requestId });
+    const again = await agent.run(beside.requestId, 2);
+    const messageId = await again.send('half');
+    await again.push({ op: 'end', messageId });
+    const first = await turn();
+    expect(contents(first.assignment?.history ?? [])).toEqual(['go', 'to go']);
+    await first.close();
+    await again.close();
+    await person.ended(chatId, again.requestId, 2);
+    const next = await turn();
+    expect(contents(next.assignment?.history ?? [])).toEqual(['go', 'to go', 'half', 'go']);
+  });
+
   test.each([
     [undefined, 50],
     [3, 3],

@@ -7,7 +7,7 @@ import { startServer } from '../harness/server.js';
 import { until } from '../harness/until.js';
 import { ALICE, bearer, BOB, SHORT_OVER_MS, SHORT_S, tokenServer } from './token-scene.js';
 import { ask, bot, chunksOf, ends, hello, question } from './ui-asking.js';
-import { gate, sceneAt, speak, uiScene } from './ui-scene.js';
+import { askedOf, gate, sceneAt, speak, uiScene } from './ui-scene.js';
 
 /** The routes below `/v1/ai-sdk`, as any client may use them. */
 
@@ -125,6 +125,36 @@ describe('the stream', () => {
     expect(text(await chunksOf(response))).toBe(expected);
     expect(text(await chunksOf(await late))).toBe(expected);
     expect((await scene.history())[1]?.parts).toHaveLength(451);
+  });
+
+  test('a turn that began before as many messages of a parallel one is told whole to who comes late', async () => {
+    const [isFollowed, goesOn, half] = [gate(), gate(), gate()];
+    const scene = await uiScene(async (ctx) => {
+      const say = async (text: string): Promise<void> => ctx.end(await ctx.send(text));
+      if (askedOf(ctx) === 'beside') {
+        for (let index = 0; index < 250; index++) await say('x');
+        return;
+      }
+      await say('one ');
+      isFollowed.open();
+      await goesOn.passed;
+      await say('two ');
+      await half.passed;
+    });
+    const response = await ask(scene, {});
+    await isFollowed.passed;
+    await (await ask(scene, { messages: [question('beside', 'question-0002')], onBusy: 'parallel' })).text();
+    goesOn.open();
+    const last = async (): Promise<boolean> =>
+      (await scene.get<{ messages: { props: { content: string } }[] }>(`/v1/chats/${scene.chatId}/messages?limit=1`))
+        .messages[0]?.props.content === 'two ';
+    await until(last, 'the last message');
+    const late = await scene.request('GET', `/v1/ai-sdk/chat/${scene.chatId}/stream`);
+    half.open();
+    const text = ({ chunks }: { chunks: UiChunk[] }): string =>
+      chunks.map((chunk) => (chunk.type === 'text-delta' ? chunk.delta : '')).join('');
+    expect(text(await chunksOf(response))).toBe('one two ');
+    expect(text(await chunksOf(late))).toBe('one two ');
   });
 
   test('a turn that has just ended is told again; of one that ended long ago there is nothing to tell', async () => {

@@ -11,6 +11,21 @@ import { storeBeside } from '../harness/store-beside.js';
 import { scene } from './scene.js';
 
 describe('DAT-4: views, snapshots, history and rows are equal', () => {
+  test('DAT-4: a chat that is renamed while a turn runs keeps the time of what was said in it', async () => {
+    const here = await scene();
+    const { person, chatId, view } = here;
+    const run = await here.turn();
+    await run.send('said');
+    await until(() => view.messages.length === 2, 'what was said');
+    const said = view.messages.at(-1)?.createdAt;
+    const { chat } = await person.do('chat:update', { chatId, title: 'named' });
+    expect(chat).toMatchObject({ title: 'named', lastMessageAt: said });
+    await run.close();
+    await person.ended(chatId, run.requestId);
+    expect((await person.do('chat:get', { chatId })).chat.lastMessageAt).toBe(said);
+    expect(view.view?.chat.lastMessageAt).toBe(said);
+  });
+
   test.each(['0', '33'])(
     'DAT-4: after every step of two turns that do everything, and of people who edit meanwhile (COALESCE_MS=%s)',
     async (coalesceMs) => {

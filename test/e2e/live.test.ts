@@ -155,6 +155,20 @@ describe('SUB-8: presence and signals', () => {
     expect(await fourth.refused('typing', { chatId })).toMatchObject({ code: 'bad_request' });
   });
 
+  test('SUB-8: who was handed a list that is over before it is told hears of its end', async () => {
+    const { url, chatId, person } = await scene();
+    await person.do('chat:update', { chatId, public: true });
+    const two = () => new Person(url, { userId: 'two' }).open();
+    const [settled, late] = [await two(), await two()];
+    await settled.do('chat:subscribe', { chatId });
+    await until(() => settled.presences.at(-1)?.users.length === 2, 'both are there');
+    await person.do('typing', { chatId, typing: true });
+    const { presence } = await late.do('chat:subscribe', { chatId });
+    expect(presence).toContainEqual({ userId: 'local', typing: true });
+    await person.do('typing', { chatId, typing: false });
+    await until(() => late.presences.at(-1)?.users.every(({ typing }) => !typing), 'typing no more');
+  });
+
   test.each([true, false])(
     'SUB-8: signals reach those who follow now, in their place among the events; they are not stored, numbered or replayed (direct fan-out: %s)',
     async (isDirectFanOut) => {

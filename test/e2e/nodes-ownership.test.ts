@@ -17,7 +17,7 @@ async function twoNodes(env: Record<string, string> = {}) {
   const { DATABASE_URL: database = '' } = nodes.env;
   const ownerOf = (chatId: string) => nodes.redis('HGET', `owner:${chatId}`, 'node');
   const known = async () => ({
-    keys: ((await nodes.redis('KEYS', '*')) as string[]).filter((key) => !/(nodes|infos|inbox:|rate:)/.test(key)),
+    keys: ((await nodes.redis('KEYS', '*')) as string[]).filter((key) => !/(nodes|inbox:|rate:)/.test(key)),
     rows: await connected(database, async (client) => (await client.query('SELECT chat_id FROM agent_lease')).rowCount),
   });
   return { a, b, ann, bob, ownerOf, known };

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { defineAssistant } from '../../assistant/index.js';
 import { openFileJournal } from '../../server/adapters/file-journal.js';
 import { createMemoryLog } from '../../server/adapters/memory-log.js';
 import { openPrismaStore } from '../../server/adapters/prisma/open.js';
@@ -91,6 +92,22 @@ describe('regressions', () => {
     expect(heard.slice(0, 2)).toEqual(['turn.queued', 'message.created']);
     expect((await desk.run('message:list', ANN, { chatId, limit: 50 }, {})).messages).toHaveLength(1);
   });
+
+  test('message:list: a page at an offset is not short where messages were deleted while it was read beside a running turn', async () => {
+    const { desk, chatId, holdReads, isRunning } = await deskOverSlowStore();
+    const input = Array.from({ length: 20 }, () => ({ ...text('kept'), role: 'user' as const }));
+    const { messages } = await desk.run('message:save', ANN, { chatId, messages: input }, {});
+    await desk.run('turn:start', ANN, { chatId, input: [text('go')], onBusy: 'enqueue', createChat: false }, {});
+    await until(isRunning, 'the turn');
+    const held = holdReads();
+    const listing = desk.run('message:list', ANN, { chatId, limit: 3, offset: 5 }, {});
+    await until(() => held.isRead, 'the rows');
+    const messageIds = messages.slice(0, 2).map(({ messageId }) => messageId);
+    await desk.run('message:delete', ANN, { chatId, messageIds }, {});
+    held.now();
+    const page = await listing;
+    expect([page.messages.map(({ sequence }) => sequence), page.hasMore]).toEqual([[8, 9, 10], true]);
+  });
 });
 
 const ANN: Identity = {
@@ -104,13 +121,15 @@ const ANN: Identity = {
 };
 const text = (content: string) => ({ type: 'text', props: { content } });
 
-/** The domain over a real database whose transactions can be held between their commit and their answer. */
+/** The domain over a real database whose transactions and readings can be held between what they do and their answer. */
 async function deskOverSlowStore() {
   const directory = temporaryDirectory();
   const log = createLog('silent');
   const store = await openPrismaStore({ url: `file:${join(directory, 'db')}`, clock: systemClock, ids: systemIds });
   let held: Deferred<void> | null = null;
   const release = { isStored: false, now: () => held?.resolve() };
+  let reading: Deferred<void> | null = null;
+  const read = { isRead: false, now: () => reading?.resolve() };
   const slow = new Proxy(store, {
     get: (target, name) => {
       if (name === 'write') {
@@ -120,11 +139,27 @@ async function deskOverSlowStore() {
           await held?.promise;
         };
       }
+      if (name === 'getMessages') {
+        return async (...asked: Parameters<typeof store.getMessages>) => {
+          const messages = await target.getMessages(...asked);
+          read.isRead = reading !== null;
+          await reading?.promise;
+          return messages;
+        };
+      }
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === 'function' ? (value as (...args: unknown[]) => unknown).bind(target) : value;
     },
   });
   const journal = openFileJournal({ directory: join(directory, 'journal'), clock: systemClock, log, fsyncMs: 100 });
+  let isRunning = false;
+  const endless = defineAssistant({
+    assistantId: 'endless',
+    run: ({ abortSignal }) => {
+      isRunning = true;
+      return new Promise((resolve) => abortSignal.addEventListener('abort', () => resolve(undefined)));
+    },
+  });
   const { env } = createEnvironment({
     clock: systemClock,
     ids: systemIds,
@@ -133,7 +168,7 @@ async function deskOverSlowStore() {
     store: slow,
     journal,
     liveLog: createMemoryLog({ ids: systemIds }),
-    assistants: [],
+    assistants: [endless],
     settings: readConfig({ DATA_DIR: directory }),
   });
   const sessions = new Sessions(env);
@@ -143,10 +178,14 @@ async function deskOverSlowStore() {
     await store.close();
   });
   const desk = createDesk(env, sessions, await Revocations.load(store, systemClock));
-  const { chat } = await desk.run('chat:create', ANN, { assistantId: 'nobody' }, {});
+  const { chat } = await desk.run('chat:create', ANN, { assistantId: 'endless' }, {});
   const holdWrites = () => {
     held = new Deferred<void>();
     return release;
   };
-  return { desk, chatId: chat.chatId, holdWrites };
+  const holdReads = () => {
+    reading = new Deferred<void>();
+    return read;
+  };
+  return { desk, chatId: chat.chatId, holdWrites, holdReads, isRunning: () => isRunning };
 }

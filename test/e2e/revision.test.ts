@@ -60,12 +60,12 @@ describe('CMD-5: the revision of a chat', () => {
   });
 
   test('becomes another with a message that is told of behind some that have their places behind it', async () => {
-    // It sends whenever the event loop turns, so that what takes long to save cannot take its place behind everything.
+    // It sends so much whenever the event loop turns that what takes long to save cannot take its place behind everything.
     const restless = defineAssistant({
       assistantId: 'restless',
       run: async (ctx) => {
         while (!ctx.abortSignal.aborted) {
-          await ctx.send('.');
+          await Promise.all(Array.from({ length: 50 }, () => ctx.send('.')));
           await new Promise(setImmediate);
         }
       },

@@ -54,6 +54,18 @@ describe('TRN-3: onBusy', () => {
     expect(begun(here)).toEqual([...ids, ...next]);
   });
 
+  test('interrupt: where the chat waits for an agent and the queue is full, queue_full names the limit', async () => {
+    const { person } = await scene({ env: { MAX_QUEUED_TURNS: '1' } });
+    const chatId = await person.createChat({ assistantId: 'nobody' });
+    for (const input of ['at the head', 'behind it']) await person.start(chatId, input);
+    const details = { limit: 'maxQueuedTurns', max: 1 };
+    for (const onBusy of ['enqueue', 'interrupt'])
+      expect(await person.refused('turn:start', { chatId, input: 'x', onBusy })).toMatchObject({
+        code: 'queue_full',
+        details,
+      });
+  });
+
   test('MAX_QUEUED_TURNS=0: a free chat takes a turn, a busy one none', async () => {
     const here = await scene({ env: { MAX_QUEUED_TURNS: '0' } });
     const [first] = await starts(here, 1);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Message, OpInput, Step } from '../../protocol/index.js';
+import type { Message, OpInput, Result, Step } from '../../protocol/index.js';
 import type { Run } from '../harness/agent.js';
 import { expectConsistent } from '../harness/consistent.js';
 import { metric } from '../harness/metric.js';
@@ -39,8 +39,8 @@ async function again(
   return agent.run(run.requestId, run.attempt + 1);
 }
 
-async function finish({ person, chatId }: Scene, run: Run): Promise<void> {
-  await run.close();
+async function finish({ person, chatId }: Scene, run: Run, how?: 'interrupted'): Promise<void> {
+  await run.close(how);
   await person.ended(chatId, run.requestId, run.attempt);
 }
 
@@ -269,6 +269,28 @@ describe('TRN-9: a resume with steps', () => {
     ]);
     expect(after.get(leaf)).toMatchObject({ stackId: grandchild, stackDepth: 2, assistantId: 'expert' });
     expect(await texts(here)).toEqual(['go', 'again']);
+  });
+
+  test('incomplete-step: of the newest incomplete turn, the step that a resume begins with, or none', async () => {
+    const here = await scene();
+    const at = async () =>
+      (await here.person.do<Result<'step:incomplete'>>('step:incomplete', { chatId: here.chatId })).step;
+    const run = await here.turn();
+    const [caller, below, stopped] = [uid('s'), uid('s'), uid('s')];
+    const child = uid('k');
+    await run.push(
+      begin(stopped),
+      begin(caller, { type: 'delegate' }),
+      begin(below, { type: 'tool', stackId: child, stackParentId: run.stackId, assistantId: 'helper' }),
+      end(below, 'failed', { error: 'why' }),
+      end(caller),
+    );
+    await finish(here, run, 'interrupted');
+    expect((await at())?.stepId, 'what failed below a step that completed is not run again').toBe(stopped);
+    const newer = await here.turn();
+    expect((await at())?.stepId, 'a new turn has not stopped anywhere').toBe(stopped);
+    await finish(here, newer, 'interrupted');
+    expect(await at(), 'the newest recorded none').toBeNull();
   });
 
   test('a root that recorded nothing itself still gets the leaf of the call that it made', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { expectConsistent } from '../harness/consistent.js';
 import { Agent, type Run } from '../harness/agent.js';
+import { uid } from '../harness/peer.js';
 import { storeBeside } from '../harness/store-beside.js';
 import { Person } from '../harness/person.js';
 import { scene, type Scene } from './scene.js';
@@ -36,6 +37,28 @@ describe('TRN-9: turn:resume', () => {
     expect(turn).toMatchObject({ status: 'completed', attempt: 2, error: null });
     expect(contents(await expectConsistent(here.url, chatId, [person]))).toEqual(['go', 'whole']);
     expect(await storeBeside(here.server.dataDir).rows('SELECT count(*) AS n FROM agent_turn')).toEqual([{ n: 1 }]);
+  });
+
+  test('DAT-3: a turn has its bounds however often it is resumed', async () => {
+    const here = await scene({ env: { MAX_TURN_BYTES: '20000' } });
+    const { person, chatId, agent } = here;
+    const step = { stepId: uid('step-of-attempt'), type: 'llm' } as const;
+    // A step that completed, so that what was sent beside it stands.
+    const first = await here.turn();
+    await first.push({ op: 'step.start', ...step }, { op: 'step.end', stepId: step.stepId, status: 'completed' });
+    await first.send('y'.repeat(15_000));
+    await first.close('interrupted');
+    await person.ended(chatId, first.requestId);
+    await person.do('turn:resume', { requestId: first.requestId });
+    const second = await agent.run(first.requestId, 2);
+    const refused = await agent.refused('turn:push', {
+      ...{ ...second.frame, seq: second.seq + 1 },
+      ops: [{ op: 'send', messageId: uid('m'), type: 'text', props: { content: 'y'.repeat(10_000) } }],
+    });
+    expect(refused).toMatchObject({ code: 'payload_too_large', details: { limit: 'maxTurnBytes' } });
+    await second.send('short');
+    await second.close();
+    expect((await person.ended(chatId, first.requestId, 2)).turn.status).toBe('completed');
   });
 
   test('without a step: what it had sent stands until the new attempt sends its first message, then all of it goes', async () => {

@@ -14,7 +14,7 @@ export class Fencing {
     if (held === null) throw new FencedOut(chatId);
     const [row] = await query(HELD, [chatId]);
     if (row?.['fence'] === held) return;
-    this.fences.lose(chatId);
+    this.fences.lose(chatId, held);
     throw new FencedOut(chatId);
   }
 }

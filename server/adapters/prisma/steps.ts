@@ -125,16 +125,22 @@ function readSteps(database: Database, column: 'request_id' | 'stack_id', id: st
   });
 }
 
-/** The newest turn is the one begun last; where steps stand without their turn, the one whose steps were stored last. */
+/** The one begun last, of those that ended incomplete and those of them that run again. */
+const NEWEST_INCOMPLETE =
+  'SELECT id FROM agent_turn WHERE chat_id = ? AND deleted_at IS NULL ' +
+  "AND (status IN ('interrupted', 'failed') OR (status <> 'completed' AND attempt > 1)) " +
+  'ORDER BY deleted_at DESC, id DESC LIMIT 1';
+
+/** Where there is no such turn: of steps that stand without a turn, those of the request that was stored last. */
 const lastIncomplete = ({ isTrue }: Dialect): string =>
   'SELECT s.step_id AS "stepId" FROM agent_step s LEFT JOIN agent_turn t ON t.request_id = s.request_id ' +
   `WHERE s.chat_id = ? AND s.deleted_at IS NULL AND s.status IN ('pending', 'running', 'failed', 'interrupted') ` +
-  `AND (t.status IS NULL OR t.status <> 'completed') AND NOT ${isTrue('s.metadata', 'handled')} ` +
-  'ORDER BY t.id DESC NULLS LAST, min(s.id) OVER (PARTITION BY s.request_id) DESC, s.stack_depth DESC, s.sequence DESC LIMIT 1';
+  `AND NOT ${isTrue('s.metadata', 'handled')} AND t.id IS NOT DISTINCT FROM (${NEWEST_INCOMPLETE}) ` +
+  'ORDER BY min(s.id) OVER (PARTITION BY s.request_id) DESC, s.stack_depth DESC, s.sequence DESC LIMIT 1';
 
 export async function lastIncompleteStep(database: Database, chatId: string): Promise<Step | null> {
   const row = await database.read(async (client, select) => {
-    const [found] = await select<{ stepId: string }>(lastIncomplete(database.dialect), [chatId]);
+    const [found] = await select<{ stepId: string }>(lastIncomplete(database.dialect), [chatId, chatId]);
     return found ? client.agentStep.findFirst({ where: { stepId: found.stepId } }) : null;
   });
   return row && stepOf(row);

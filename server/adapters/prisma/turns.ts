@@ -1,3 +1,4 @@
+import { ChatError } from '../../../protocol/index.js';
 import type { TurnQuery, TurnRecord } from '../../ports/store.js';
 import type { Database } from './database.js';
 import { turnRecordOf } from './rows.js';
@@ -30,7 +31,7 @@ export async function listTurns(database: Database, chatId: string, query: TurnQ
     let bound: { id: { lt: number } } | undefined;
     if (before !== undefined) {
       const row = await client.agentTurn.findFirst({ where: { requestId: before, chatId }, select: { id: true } });
-      if (!row) return [];
+      if (!row) throw new ChatError('not_found', undefined, { details: { path: 'before' } });
       bound = { id: { lt: row.id } };
     }
     const rows = await client.agentTurn.findMany({
@@ -51,7 +52,8 @@ export async function listTurns(database: Database, chatId: string, query: TurnQ
 export async function queuedTurns(database: Database, chatId?: string): Promise<TurnRecord[]> {
   const where = { status: 'queued' as const, deletedAt: null, ...(chatId === undefined ? {} : { chatId }) };
   const rows = await database.read((client) => client.agentTurn.findMany({ where, orderBy: { id: 'asc' } }));
-  return rows.map(turnRecordOf);
+  // Sorted here: the index gives them by id.
+  return rows.toSorted((a, b) => a.updatedAt.getTime() - b.updatedAt.getTime()).map(turnRecordOf);
 }
 
 export async function chatOfRequest(database: Database, requestId: string): Promise<string | null> {

@@ -8,7 +8,7 @@ import { Outlet, type Parcel } from './outlet.js';
 export interface RedisBusOptions extends RedisOptions {
   /** The name that others send to; without a space. */
   readonly nodeId: string;
-  /** Entries of an inbox that nobody reads: those of one sender and one turn of its event loop are one. */
+  /** Entries of an inbox that nobody reads: those of one sender and one tick of its event loop are one. */
   readonly maxInboxEntries?: number;
   /** Characters of messages to one receiver that wait for Redis. */
   readonly maxWaitingChars?: number;

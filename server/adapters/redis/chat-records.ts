@@ -53,16 +53,17 @@ class RedisChatRecords implements ChatRecords {
     if (written instanceof Error) throw isOutlived(written) ? new FencedOut(chatId) : unavailable(written);
     if (entries instanceof Error) throw unavailable(entries);
     const left = entriesLeft(entries.flatMap(([, fields]) => fields));
-    record.adopt(left);
     // The last entry is this opening.
-    return { record, left, isSealed: entries.at(-2)?.[1].at(-2) === SEALED };
+    const isSealed = entries.at(-2)?.[1].at(-2) === SEALED;
+    record.adopt(left, isSealed);
+    return { record, left, isSealed };
   }
 
   async seal(record: ChatRecord): Promise<void> {
     if (!(record instanceof StreamRecord)) return;
     record.close();
     this.#added.delete(record);
-    if (!record.isWhole) return;
+    if (!record.mayBeSealed) return;
     await this.connection.ask((client) =>
       Promise.all(record.sealing().map((command) => outcomeOf(client.sendCommand(command)))),
     );
@@ -89,7 +90,7 @@ class RedisChatRecords implements ChatRecords {
         for (const record of records) record.isWhole = false;
         throw error;
       });
-    for (const [index, record] of records.entries()) record.isWhole &&= typeof answers[index] === 'string';
+    for (const [index, record] of records.entries()) record.written(answers[index] ?? null);
     // Not before it is known that they are this owner's: what stands may be what a later one needs.
     const trims = records.flatMap((record, index) => (typeof answers[index] === 'string' ? record.trimmed() : []));
     if (trims.length > 0)
@@ -98,9 +99,10 @@ class RedisChatRecords implements ChatRecords {
         .catch(() => undefined);
     const failure = answers.find((answer) => answer instanceof Error && !isOutlived(answer));
     if (failure) throw unavailable(failure);
-    const chatsWhere = (is: (answer: unknown) => boolean): string[] =>
-      records.filter((_, index) => is(answers[index])).map(({ chatId }) => chatId);
-    return { lost: chatsWhere((answer) => answer instanceof Error), gone: chatsWhere((answer) => answer === null) };
+    return {
+      lost: records.filter(({ isOutlived }) => isOutlived).map(({ chatId, fence }) => ({ chatId, fence })),
+      gone: records.filter((_, index) => answers[index] === null).map(({ chatId }) => chatId),
+    };
   }
 
   /** Where something else stands under the name of a record, that goes, and the record is gone: null, as where nothing stands. */
@@ -138,8 +140,11 @@ const SEALED = 'sealed';
 const RESTARTED = 'restarted';
 
 class StreamRecord implements ChatRecord {
-  /** Whether all that was added is in the stream, or will be with the next commit: else it must not be sealed. */
+  isOutlived = false;
+  /** Whether all that was added is in the stream, or will be with the next commit. */
   isWhole = true;
+  /** Whether its newest event is of an owner that has not left the chat whole: its log ends before what that one has stored. */
+  #endsTooSoon = false;
   #fields: string[] = [];
   #events = 0;
   #bytes = 0;
@@ -156,19 +161,31 @@ class StreamRecord implements ChatRecord {
   constructor(
     readonly key: string,
     readonly chatId: string,
-    private readonly fence: number,
+    readonly fence: number,
     private readonly bounds: { readonly maxEvents: number; readonly maxBytes: number; readonly ttlMs: number },
     private readonly added: Set<StreamRecord>,
   ) {}
 
   /** Attempts that an earlier owner has left are this one's to forget. */
-  adopt(left: readonly RecordEntry[]): void {
+  adopt(left: readonly RecordEntry[], isSealed: boolean): void {
     for (const { attempt } of left) if (attempt !== null) this.#attempts.set(attempt, 0);
+    this.#endsTooSoon = !isSealed && left.some(({ kind }) => kind === 'event');
+  }
+
+  get mayBeSealed(): boolean {
+    return this.isWhole && !this.#endsTooSoon;
+  }
+
+  /** What has become of what a commit has sent: an id where it stands; null where there is no such stream. */
+  written(answer: string | null | Error): void {
+    this.isWhole &&= typeof answer === 'string';
+    this.isOutlived ||= isOutlived(answer);
   }
 
   add({ kind, attempt, json }: RecordEntry): void {
     if (attempt !== null && !this.#attempts.has(attempt)) this.#attempts.set(attempt, this.#number + 1);
     if (kind === 'event') {
+      this.#endsTooSoon = false;
       this.#events++;
       this.#bytes += json.length;
     }
@@ -186,7 +203,8 @@ class StreamRecord implements ChatRecord {
     this.#events = this.#bytes = 0;
   }
 
-  restart(): void {
+  restart(left: readonly RecordEntry[] = []): void {
+    const endsTooSoon = this.#endsTooSoon && left.length > 0;
     this.discard();
     this.#kept = { events: 0, bytes: 0 };
     this.#batches = [];
@@ -194,6 +212,8 @@ class StreamRecord implements ChatRecord {
     this.#isNew = true;
     this.isWhole = true;
     this.#put(RESTARTED, '');
+    for (const entry of left) this.add(entry);
+    this.#endsTooSoon = endsTooSoon;
   }
 
   close(): void {

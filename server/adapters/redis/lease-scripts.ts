@@ -1,7 +1,7 @@
 /**
  * Every step of the leases that must not be torn, as a script in Redis. What they keep, under the prefix:
  *
- * - `nodes`: the living, a sorted set by the time of the last beat; `infos`: what each says of itself.
+ * - `nodes`: the living, a sorted set by the time of the last beat.
  * - `dead`: those declared dead, by the time of it.
  * - `owner:<chat>`: `node`, the owner, and `from`, the dead node that had it before.
  * - `owned:<node>`: its chats.
@@ -17,7 +17,7 @@ const REMEMBER_MS = 24 * 60 * 60 * 1000;
 /** There is one Redis, not a cluster of them, so scripts make the names of their keys from the prefix. */
 const COMMON = `
 local prefix = KEYS[1]
-local nodes, infos, dead, settling = prefix .. 'nodes', prefix .. 'infos', prefix .. 'dead', prefix .. 'settling'
+local nodes, dead, settling = prefix .. 'nodes', prefix .. 'dead', prefix .. 'settling'
 local function ownerKey(chat) return prefix .. 'owner:' .. chat end
 local function ownedKey(node) return prefix .. 'owned:' .. node end
 local function now()
@@ -25,10 +25,6 @@ local function now()
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 local function lastBeat(node) return tonumber(redis.call('ZSCORE', nodes, node)) end
-local function bury(node)
-  redis.call('ZREM', nodes, node)
-  redis.call('HDEL', infos, node)
-end
 local function give(chat, node, from)
   redis.call('HSET', ownerKey(chat), 'node', node)
   if from then
@@ -72,7 +68,7 @@ type Beaten =
 type Answered =
   | { readonly state: 'unknown' }
   | { readonly state: 'settling'; readonly forMs: number }
-  | { readonly state: 'owned'; readonly owner: string; readonly from: string | null };
+  | { readonly state: 'owned'; readonly owner: string };
 
 export const LEASE_SCRIPTS = {
   /**
@@ -81,12 +77,11 @@ export const LEASE_SCRIPTS = {
    */
   join: script(
     `
-local node, info, known, settleMs = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
+local node, known, settleMs = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 if redis.call('ZSCORE', dead, node) then return { 'lost' } end
 if known > (lastBeat(node) or 0) then redis.call('SET', settling, '', 'PX', settleMs, 'NX') end
 local at = now()
 redis.call('ZADD', nodes, at, node)
-redis.call('HSET', infos, node, info)
 return { 'held', at, redis.call('SMEMBERS', ownedKey(node)) }
 `,
     (said: ['lost'] | ['held', number, string[]]): Joined =>
@@ -95,7 +90,7 @@ return { 'held', at, redis.call('SMEMBERS', ownedKey(node)) }
 
   /**
    * The node lives. If its last beat was the one it knows, and in time, then Redis has been there and heard all nodes: it
-   * declares those dead that have not been heard for \`lifeMs\`. After an absence of Redis nobody is blamed for it: this beat
+   * declares those dead that have not been heard for `lifeMs`. After an absence of Redis nobody is blamed for it: this beat
    * may have waited for Redis to come back, so what it is late by is not counted against others. Gives the dead, each with the
    * number of its chats that nobody has taken.
    */
@@ -112,7 +107,7 @@ if own == known and at - own < lifeMs then
   for _, early in ipairs(redis.call('ZRANGEBYSCORE', nodes, '(' .. at, '+inf')) do redis.call('ZADD', nodes, at, early) end
   local lateBy = math.max(0, at - own - heartbeatMs)
   for _, silent in ipairs(redis.call('ZRANGEBYSCORE', nodes, '-inf', at - lifeMs - lateBy)) do
-    bury(silent)
+    redis.call('ZREM', nodes, silent)
     redis.call('ZADD', dead, at, silent)
   end
 end
@@ -139,16 +134,15 @@ return { 'held', at, told }
     `
 local node, chat, wasMine = ARGV[1], ARGV[2], ARGV[3] == '1'
 if not lastBeat(node) then return { 'unknown' } end
-local owner, from = unpack(redis.call('HMGET', ownerKey(chat), 'node', 'from'))
-if owner == node then return { 'owned', node, from } end
-if owner and lastBeat(owner) then return { 'owned', owner, false } end
+local owner = redis.call('HGET', ownerKey(chat), 'node')
+if owner and (owner == node or lastBeat(owner)) then return { 'owned', owner } end
 local settlesIn = redis.call('PTTL', settling)
 if not owner and not wasMine and settlesIn > 0 then return { 'settling', settlesIn } end
 give(chat, node, owner)
-return { 'owned', node, owner }
+return { 'owned', node }
 `,
-    (said: ['unknown'] | ['settling', number] | ['owned', string, string | null]): Answered => {
-      if (said[0] === 'owned') return { state: 'owned', owner: said[1], from: said[2] };
+    (said: ['unknown'] | ['settling', number] | ['owned', string]): Answered => {
+      if (said[0] === 'owned') return { state: 'owned', owner: said[1] };
       return said[0] === 'settling' ? { state: 'settling', forMs: said[1] } : { state: 'unknown' };
     },
   ),
@@ -208,7 +202,7 @@ end
 local node = ARGV[1]
 if not lastBeat(node) then return end
 for _, chat in ipairs(redis.call('SMEMBERS', ownedKey(node))) do undo(chat, node) end
-bury(node)
+redis.call('ZREM', nodes, node)
 `,
     nothing,
   ),

@@ -1,13 +1,11 @@
-import { ChatError, type JsonObject } from '../../../protocol/index.js';
+import { ChatError } from '../../../protocol/index.js';
 import type { Timer } from '../../clock.js';
-import type { Acquired, Leases, LivingNode, Standing } from '../../ports/leases.js';
+import type { Leases, Standing } from '../../ports/leases.js';
 import { DEFAULT_PREFIX, RedisConnection, type Ask, type RedisOptions } from './connection.js';
 import { isForeign } from './foreign.js';
 import { LEASE_SCRIPTS, type LeaseScripts } from './lease-scripts.js';
 
 export interface RedisLeasesOptions extends RedisOptions {
-  /** What this node says of itself to the others. */
-  readonly info: JsonObject;
   /** Milliseconds between two beats of this node. */
   readonly heartbeatMs?: number;
   /** Milliseconds without a beat after which a node is declared dead, at the next beat of another: 12 s at worst (LIF-4). */
@@ -71,7 +69,7 @@ class RedisLeases implements Leases {
     return this.options.clock.monotonic() - this.#beatSentAt < this.#lifeMs ? 'held' : 'unsure';
   }
 
-  async acquire(chatId: string, wasMine = false): Promise<Acquired> {
+  async acquire(chatId: string, wasMine = false): Promise<string> {
     const answer = await this.#ask((client) => client.acquire(this.#prefix, this.nodeId, chatId, wasMine ? 1 : 0));
     if (answer.state === 'unknown') {
       void this.#joinAgain();
@@ -80,11 +78,8 @@ class RedisLeases implements Leases {
     if (answer.state === 'settling') {
       throw new ChatError('storage_unavailable', undefined, { retryAfterMs: answer.forMs });
     }
-    const { owner, from } = answer;
-    // Redis keeps whom a chat was taken from: a call whose answer was lost is made again.
-    const isKnown = this.#owned.has(chatId);
-    if (owner === this.nodeId) this.#owned.add(chatId);
-    return { owner, takenFrom: owner === this.nodeId && !isKnown ? from : null };
+    if (answer.owner === this.nodeId) this.#owned.add(chatId);
+    return answer.owner;
   }
 
   ownerOf(chatId: string): Promise<string | null> {
@@ -96,9 +91,13 @@ class RedisLeases implements Leases {
     await this.#ask((client) => client.release(this.#prefix, this.nodeId, chatId));
   }
 
-  async nodes(): Promise<readonly LivingNode[]> {
-    const infos = await this.#ask((client) => client.hGetAll(`${this.#prefix}infos`));
-    return Object.entries(infos).map(([nodeId, info]) => ({ nodeId, info: JSON.parse(info) as JsonObject }));
+  async giveBack(chatId: string): Promise<void> {
+    this.#owned.delete(chatId);
+    await this.#ask((client) => client.disown(this.#prefix, this.nodeId, chatId));
+  }
+
+  nodes(): Promise<readonly string[]> {
+    return this.#ask((client) => client.zRange(`${this.#prefix}nodes`, 0, -1));
   }
 
   onDeath(listener: (nodeId: string, chatIds: readonly string[]) => void): void {
@@ -141,12 +140,10 @@ class RedisLeases implements Leases {
 
   /** Tells Redis of this node, and makes it know what this node owns. */
   async #join(ask: Ask<LeaseScripts>): Promise<void> {
-    const { clock, info } = this.options;
+    const { clock } = this.options;
     const sentAt = clock.monotonic();
     const settleMs = 2 * this.#heartbeatMs;
-    const answer = await ask((client) =>
-      client.join(this.#prefix, this.nodeId, JSON.stringify(info), this.#beat, settleMs),
-    );
+    const answer = await ask((client) => client.join(this.#prefix, this.nodeId, this.#beat, settleMs));
     if (answer.state === 'lost') return this.#lose();
     this.#steadySince = clock.monotonic();
     this.#heard(answer.beat, sentAt);

@@ -2,8 +2,8 @@
 const MAX_ENTRY_CHARS = 256 * 1024;
 
 /**
- * How often a receiver is told how many there were: a count can be lost, too, with what it counts. One that reads nothing for
- * longer than so many times 3 s is declared dead (LIF-4).
+ * How often a receiver is told how many there were, every `countMs`: a count can be lost, too, with what it counts. One that
+ * reads nothing for longer than all of them take is declared dead (LIF-4).
  */
 const COUNTS = 5;
 

@@ -40,12 +40,10 @@ export async function stackPath(sessions: Sessions, store: Store, stackId: strin
   return path;
 }
 
-/** Where the newest incomplete turn stopped: a turn that runs again shows where it is now. */
+/** Where the newest incomplete turn stopped: where a resume begins. A turn that runs again shows where it is now. */
 export async function incompleteStep(sessions: Sessions, store: Store, chatId: string): Promise<Step | null> {
   const stored = await store.lastIncompleteStep(chatId);
-  const live = stored && sessions.get(chatId)?.turns.get(stored.requestId);
-  if (!live || !holdsSteps(live)) return stored;
-  return leafSteps(live.stepRecords().map(({ step }) => step))[0] ?? null;
+  return stored && (leafSteps(await stepsOfTurn(sessions, store, stored.requestId))[0] ?? null);
 }
 
 /** Whether the buffer holds every step of the turn: those of earlier attempts are taken up when the attempt begins. */

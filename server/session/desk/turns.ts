@@ -1,4 +1,4 @@
-import { ChatError, type Args, type Result } from '../../../protocol/index.js';
+import { ChatError, utf8Bytes, type Args, type Result, type Turn } from '../../../protocol/index.js';
 import { chatIdTaken, mayRead, mustHaveRight } from '../access.js';
 import type { ChatSession } from '../chat-session.js';
 import type { Environment } from '../environment.js';
@@ -62,20 +62,37 @@ function startIn(
   });
 }
 
-/** The turns of a chat as they are now, newest first. */
+/**
+ * The turns of a chat as they are now, newest first, and of them what a page may hold (DAT-3): at least one.
+ * @throws {ChatError} `not_found` where `before` is no turn of this chat
+ */
 export async function listTurns(
   session: ChatSession,
   { before, limit }: Args<'turn:list'>,
 ): Promise<Result<'turn:list'>> {
+  const { store, settings } = session.env;
   const overlay = session.beginRead();
   try {
-    const records = await session.env.store.listTurns(session.chatId, {
-      limit: limit + 1,
+    // Turns that nobody was told of yet are left out, and take no place.
+    const fetched = limit + 1 + session.beginning.size;
+    const records = await store.listTurns(session.chatId, {
+      limit: fetched,
       ...(before === undefined ? {} : { before }),
     });
-    const turns = records.slice(0, limit).flatMap(({ turn }) => turnAsRead(session, overlay, turn) ?? []);
-    return { turns, hasMore: records.length > limit };
+    const told = records.flatMap(({ turn }) => turnAsRead(session, overlay, turn) ?? []);
+    const turns = fitting(told.slice(0, limit), settings.limits.maxPageBytes);
+    return { turns, hasMore: turns.length < told.length || records.length === fetched };
   } finally {
     session.endRead(overlay);
   }
+}
+
+/** The first of these that fit, and the very first in any case. */
+function fitting(turns: readonly Turn[], maxBytes: number): Turn[] {
+  let bytes = 0;
+  const end = turns.findIndex((turn, index) => {
+    bytes += utf8Bytes(JSON.stringify(turn));
+    return index > 0 && bytes > maxBytes;
+  });
+  return turns.slice(0, end < 0 ? turns.length : end);
 }

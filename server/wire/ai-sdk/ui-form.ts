@@ -7,14 +7,14 @@ import {
   type UiChunk,
   type UiMajor,
 } from '../../../protocol/ai-sdk/index.js';
-import type {
-  ChatCommands,
-  ChatError,
-  ChatEvent,
-  Message,
-  Signal,
-  SubscribeResult,
-  Turn,
+import {
+  solidFrom,
+  type ChatCommands,
+  type ChatError,
+  type ChatEvent,
+  type Signal,
+  type SubscribeResult,
+  type Turn,
 } from '../../../protocol/index.js';
 import type { TurnForm } from '../http/turn-stream.js';
 
@@ -74,7 +74,8 @@ export class UiForm implements TurnForm {
     const { messages = [], position } = answer;
     const pages = [{ messages, offset: position.offset }];
     const first = messages.find((message) => message.requestId === requestId);
-    const isWhole = !answer.hasMore || (first !== undefined && first.sequence > solidFrom(answer));
+    // Below an answer there may be more of it, behind messages of a parallel turn; below the input there is none.
+    const isWhole = !answer.hasMore || (first?.role === 'user' && first.sequence > solidFrom(answer));
     if (isWhole) return pages;
     return [...pages, ...(await wholeTurn(this.needs.commands, { chatId, requestId }))];
   }
@@ -86,14 +87,4 @@ export class UiForm implements TurnForm {
     const text = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
     return this.#isOver ? `${text}data: [DONE]\n\n` : text;
   }
-}
-
-/**
- * The sequence from which on a snapshot holds every message: open ones stand in it whatever its bounds, so that there may
- * be holes up to the first closed one.
- */
-function solidFrom({ messages = [], hasMore }: SubscribeResult): number {
-  if (!hasMore) return 0;
-  const closed = messages.find(({ state }: Message) => state === 'closed') ?? messages.at(-1);
-  return closed?.sequence ?? Infinity;
 }

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ChatError, isJsonObject, type CommandName, type CommandSpec } from '../../../protocol/index.js';
 
 /** What a query parameter is turned into before the schema sees it. */

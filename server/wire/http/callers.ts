@@ -1,4 +1,5 @@
 import type { Request, RequestHandler } from 'express';
+import { definedOf } from '../../../protocol/index.js';
 import type { AddressOf } from '../address.js';
 import type { Admission } from '../admission.js';
 import type { Caller } from '../caller.js';
@@ -48,8 +49,7 @@ function claimsOf(request: Request): Record<string, unknown> {
   const roles = text('x-roles')
     ?.split(',')
     .map((role) => role.trim());
-  const claims = { userId: text('x-user-id'), teamId: text('x-team-id'), tenantId: text('x-tenant-id'), roles };
-  return Object.fromEntries(Object.entries(claims).filter(([, value]) => value !== undefined));
+  return definedOf({ userId: text('x-user-id'), teamId: text('x-team-id'), tenantId: text('x-tenant-id'), roles });
 }
 
 /** Node gives a header's bytes one by one as Latin-1; most programs send UTF-8, and on a socket the name came as text. */

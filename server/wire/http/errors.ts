@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
 import { ChatError, ERRORS, tooLarge } from '../../../protocol/index.js';
 import type { Log } from '../../log.js';
-import { asChatError } from '../dispatch.js';
+import { asChatError } from '../as-chat-error.js';
 
 /** Answers with an error: status from the one table, the body of section 7, never a stack. */
 function sendError(response: Response, error: ChatError): void {

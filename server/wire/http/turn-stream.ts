@@ -13,7 +13,8 @@ import type { Identity } from '../../session/identity.js';
 import type { Guest } from '../../session/revocations.js';
 import type { EndOfFollowing, EventBatch, Subscriber } from '../../session/subscriber.js';
 import type { Caller } from '../caller.js';
-import { asChatError, type Dispatch } from '../dispatch.js';
+import { asChatError } from '../as-chat-error.js';
+import type { Dispatch } from '../dispatch.js';
 import { EVENT_STREAM_HEAD, HEARTBEAT_MS } from './event-stream.js';
 import { StreamOutbox } from './stream-outbox.js';
 

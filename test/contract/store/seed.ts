@@ -10,6 +10,7 @@ import {
   at,
   begun,
   filterOf,
+  interrupted,
   sequences,
   stored,
   type StoreUnderTest,
@@ -124,7 +125,7 @@ export function seedContract(open: () => StoreUnderTest): void {
     });
 
     it('seed 66: a delegation that was interrupted: where, by which path, with which space; and gone with its chat', async () => {
-      const { turn, rootStackId } = await begun(store());
+      const { turn, rootStackId } = await interrupted(store());
       const child = {
         stackId: anId('stack'),
         stackParentId: rootStackId,

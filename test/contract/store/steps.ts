@@ -10,6 +10,7 @@ import {
   anId,
   at,
   begun,
+  interrupted,
   sequences,
   stored,
   type StoreUnderTest,
@@ -22,7 +23,7 @@ export function stepContract(open: () => StoreUnderTest): void {
 
   /** The turn of the seed design's own example: an analyser that delegated to a visualiser, which was interrupted. */
   async function delegated(): Promise<TurnRecord> {
-    const record = await begun(store());
+    const record = await interrupted(store());
     const { turn, rootStackId } = record;
     const child = {
       stackId: `child-of-${turn.requestId}`,
@@ -109,7 +110,7 @@ export function stepContract(open: () => StoreUnderTest): void {
     });
 
     it('seed 62: the last incomplete step: none, then the highest sequence', async () => {
-      const { turn } = await begun(store());
+      const { turn } = await interrupted(store());
       expect(await store().lastIncompleteStep(turn.chatId)).toBeNull();
       expect(await store().lastIncompleteStep(anId('chat'))).toBeNull();
       await store().saveSteps([aStep(turn, 1), aStep(turn, 2)]);
@@ -141,14 +142,32 @@ export function stepContract(open: () => StoreUnderTest): void {
         TurnRecord,
       ];
       for (const record of [older, newer, newest]) await store().write([aBegin(record)]);
-      const interrupted = { turn: { status: 'interrupted', stopReason: 'stopped' } } as const;
+      const stopped = { turn: { status: 'interrupted', stopReason: 'stopped' } } as const;
       await store().write([anEnd(newest, { steps: [aStep(newest.turn, 1)] })]);
-      await store().write([anEnd(newer, { ...interrupted, steps: [aStep(newer.turn, 1, { status: 'interrupted' })] })]);
+      await store().write([anEnd(newer, { ...stopped, steps: [aStep(newer.turn, 1, { status: 'interrupted' })] })]);
       const many = Array.from({ length: 9 }, (_, n) =>
         aStep(older.turn, n + 1, { status: 'interrupted', stackDepth: n }),
       );
-      await store().write([anEnd(older, { ...interrupted, steps: many })]);
+      await store().write([anEnd(older, { ...stopped, steps: many })]);
       expect(await store().lastIncompleteStep(chatId)).toMatchObject({ requestId: newer.turn.requestId, sequence: 1 });
+    });
+
+    it('the last incomplete step is of the newest incomplete turn, also where that has none', async () => {
+      const { turn: older } = await interrupted(store());
+      const last = (): Promise<Step | null> => store().lastIncompleteStep(older.chatId);
+      const next = aRecord(aTurn(older.chatId));
+      const unplaced = aStep(aTurn(older.chatId), 1, { status: 'interrupted' });
+      await store().saveSteps([unplaced]);
+      expect(await last(), 'that is one with a turn').toBeNull();
+      await store().saveSteps([aStep(older, 1, { status: 'interrupted' })]);
+      await store().write([aBegin(next)]);
+      expect(await last(), 'a turn that has not ended yet').toMatchObject({ requestId: older.requestId });
+      await store().write([anEnd(next, { turn: { status: 'failed', stopReason: 'agent_unavailable' } })]);
+      expect(await last(), 'a turn that failed').toBeNull();
+      await store().write([aBegin({ ...next, turn: { ...next.turn, attempt: 2 } })]);
+      expect(await last(), 'and runs again').toBeNull();
+      await store().write([anEnd({ ...next, turn: { ...next.turn, attempt: 2 } })]);
+      expect(await last(), 'and completed').toMatchObject({ requestId: older.requestId });
     });
 
     it('seed 63: the steps of a stack', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Store, TurnRecord } from '../../../server/ports/store.js';
-import { aBegin, aRecord, aTurn, anEnd, anId, at, begun, stored, type StoreUnderTest } from './values.js';
+import { aBegin, aRecord, aTurn, anEnd, anId, at, begun, interrupted, stored, type StoreUnderTest } from './values.js';
 
 export function turnContract(open: () => StoreUnderTest): void {
   const store = (): Store => open().store;
@@ -47,7 +47,7 @@ export function turnContract(open: () => StoreUnderTest): void {
       await store().write([anEnd(records[1]!)]);
       await store().write([anEnd(records[2]!, { turn: { status: 'failed', stopReason: 'error' } })]);
       await store().write([anEnd(records[3]!)]);
-      await begun(store());
+      const elsewhere = await begun(store());
 
       const list = async (query: Parameters<Store['listTurns']>[1]): Promise<string[]> =>
         idsOf(await store().listTurns(chatId, query));
@@ -59,7 +59,11 @@ export function turnContract(open: () => StoreUnderTest): void {
       expect(await list({ limit: 1, incomplete: true })).toEqual([three]);
       expect(await list({ limit: 1, incomplete: true, before: four! })).toEqual([three]);
       expect(await list({ limit: 1, incomplete: true, before: three! })).toEqual([one]);
-      expect(await list({ limit: 2, before: anId('request') })).toEqual([]);
+      for (const before of [anId('request'), elsewhere.turn.requestId])
+        await expect(list({ limit: 2, before })).rejects.toMatchObject({
+          code: 'not_found',
+          details: { path: 'before' },
+        });
     });
 
     it('gives the queued turns of all chats, oldest first', async () => {
@@ -70,6 +74,16 @@ export function turnContract(open: () => StoreUnderTest): void {
       expect(await queued()).toEqual(idsOf([first, third]));
       await store().deleteChat(first.turn.chatId, at(9));
       expect(await queued()).toEqual(idsOf([third]));
+    });
+
+    it('TRN-3: those that wait are in the order in which they began to: a resumed turn behind what waited before it', async () => {
+      const first = await interrupted(store());
+      const { chatId } = first.turn;
+      const second = aRecord(aTurn(chatId));
+      await store().write([aBegin(second, { at: at(20) })]);
+      const again = { ...first, turn: { ...first.turn, status: 'queued' as const, attempt: 2, stopReason: null } };
+      await store().write([aBegin(again, { at: at(21) })]);
+      expect(idsOf(await store().queuedTurns(chatId))).toEqual(idsOf([second, first]));
     });
 
     it('knows every request id that was ever used', async () => {

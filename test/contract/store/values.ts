@@ -150,6 +150,14 @@ export async function begun(store: Store, chat = aChat(), turn: Partial<Turn> = 
   return record;
 }
 
+/** The same, of a turn that was interrupted. */
+export async function interrupted(store: Store): Promise<TurnRecord> {
+  const record = await begun(store);
+  const end = anEnd(record, { turn: { status: 'interrupted', stopReason: 'stopped' } });
+  await store.write([end]);
+  return end.record;
+}
+
 /** A stored chat of alice's. */
 export async function stored(store: Store, fields: Partial<Chat> = {}): Promise<Chat> {
   const chat = aChat(fields);

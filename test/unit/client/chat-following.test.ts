@@ -266,6 +266,20 @@ describe('following a chat', () => {
     expect(link.of('typing').map(({ args }) => args['typing'])).toEqual([true, false]);
   });
 
+  it('SUB-8: presence that is told before the answer is not undone by it', async () => {
+    const made = await connectedScene();
+    const chat = made.client.chat(CHAT);
+    chat.open();
+    const list = (typing: boolean) => [{ userId: 'bob', typing }];
+    const present = () => chat.view.getSnapshot().presence;
+    made.link.emit('presence', { chatId: CHAT, users: list(false) });
+    made.link.last('chat:subscribe').ok(snapshot(10, [], { presence: list(true) }));
+    expect(present()).toEqual(list(false));
+    const link = await reconnect(made);
+    link.last('chat:subscribe').ok(snapshot(10, [], { presence: list(true) }));
+    expect(present(), 'what an earlier connection was told says nothing').toEqual(list(true));
+  });
+
   it('takes frames of no known form for what they are: nothing', async () => {
     const { chat, link } = await live();
     const before = chat.view.getSnapshot();

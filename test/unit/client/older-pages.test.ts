@@ -73,6 +73,21 @@ describe('older messages', () => {
     expect(chat.view.getSnapshot().messages[0]?.props['content']).toBe('abc');
   });
 
+  it('are the newest page once all that was held is deleted, with what came meanwhile on top', async () => {
+    const { chat, link } = await scene();
+    const messageIds = range(51, 60).map(({ messageId }) => messageId);
+    link.emit('events', events(100, [{ type: 'message.deleted', messageIds }]));
+    expect([sequences(chat), chat.view.getSnapshot().hasMore]).toEqual([[], true]);
+    const load = chat.loadOlder(5);
+    expect(link.last('message:list').args).toEqual({ chatId: CHAT, limit: 5 });
+    link.emit('events', events(101, [created(messageRow(61))]));
+    link.last('message:list').ok(page(range(46, 50), 101, true));
+    await load;
+    expect([sequences(chat), chat.view.getSnapshot().hasMore]).toEqual([[46, 47, 48, 49, 50, 61], true]);
+    void chat.loadOlder(5);
+    expect(link.last('message:list').args).toMatchObject({ before: 46 });
+  });
+
   it('are read anew where a snapshot came in between', async () => {
     const made = await scene();
     const load = made.chat.loadOlder(5);

@@ -41,6 +41,16 @@ describe('the places of messages that are stored before they are told of', () =>
     expect(new Set(told.map(Math.abs)).size, 'no place is given twice').toBe(3 * 65 + 3);
   });
 
+  it('stay where they were stored when writing them again fails', async () => {
+    const sequences = new Sequences(1);
+    const stored = await sequences.inPlace(1, async (places, tries) => {
+      if (tries > 1) throw new Error('refused');
+      sequences.tell(sequences.take());
+      return places;
+    });
+    expect(stored).toEqual([1]);
+  });
+
   it('start anew from a push that is taken back, and behind what was given before a crash', () => {
     const sequences = new Sequences(1);
     const undo = new Undo();

@@ -1,6 +1,6 @@
-import { type Clock, nextTurn } from '../../../clock.js';
+import { nextTick, type Clock } from '../../../clock.js';
 
-/** Milliseconds that statements may hold the event loop before others get their turn. */
+/** Milliseconds that statements may hold the event loop before others get to it. */
 const MAX_HOLD_MS = 4;
 
 /**
@@ -12,13 +12,13 @@ export class LoopShare {
 
   constructor(private readonly clock: Clock) {}
 
-  /** Runs one statement, and resolves in a later turn of the loop where the statements of this turn took too long. */
+  /** Runs one statement, and resolves in a later tick of the loop where the statements of this one took too long. */
   async run<T>(statement: () => T | Promise<T>): Promise<T> {
     const heldSince = (this.#heldSince ??= this.#start());
     try {
       return await statement();
     } finally {
-      if (this.clock.monotonic() - heldSince >= MAX_HOLD_MS) await nextTurn(this.clock);
+      if (this.clock.monotonic() - heldSince >= MAX_HOLD_MS) await nextTick(this.clock);
     }
   }
 
