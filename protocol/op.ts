@@ -7,7 +7,7 @@ import { givenStepMetadata, stepType } from './step.js';
 import { wellFormed } from './text.js';
 
 /** A path into props, checked, well-formed and without a leading `props.`. */
-export const path = z
+const path = z
   .string()
   .max(4096)
   .transform((text, context) => {
@@ -25,7 +25,6 @@ export const path = z
 const somewhere = path.refine((text) => text !== '', { error: 'expected a path' });
 const name = z.string().min(1).max(200).transform(wellFormed);
 const spaceKey = name.refine((key) => !isForbiddenKey(key), { error: 'this key is not allowed' });
-export const signalName = name;
 
 /**
  * What an assistant does to its turn, one by one (section 6). Text in `append` is kept as it came: a lone half of a pair
@@ -73,7 +72,7 @@ export const op = z.discriminatedUnion('op', [
   z.object({ op: z.literal('space.delete'), key: spaceKey }),
   /** Ends a call of this frame whose answer is not wanted any more: interrupted. One that has ended stays as it is. */
   z.object({ op: z.literal('delegate.end'), stackId: agentMadeId }),
-  z.object({ op: z.literal('signal'), name: signalName, data: json }),
+  z.object({ op: z.literal('signal'), name, data: json }),
 ]);
 export type Op = z.infer<typeof op>;
 /** An op as its author writes it. */

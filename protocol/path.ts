@@ -3,7 +3,7 @@ import { isForbiddenKey, isJsonObject, type Json, type JsonObject } from './json
 // Paths into a message's props and what may be written at them (DAT-2). All writes give new values; nothing is changed
 // in place, so a snapshot taken earlier stays what it was.
 
-export const MAX_PATH_SEGMENTS = 64;
+const MAX_PATH_SEGMENTS = 64;
 /** Where `append` writes when it names no path. */
 export const DEFAULT_PATH = 'content';
 /** Its segments: every token asks for them three times. */

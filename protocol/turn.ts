@@ -4,7 +4,7 @@ import { json } from './json.js';
 import { metadata } from './metadata.js';
 import { wellFormed } from './text.js';
 
-export const turnStatus = z.enum(['queued', 'running', 'completed', 'interrupted', 'failed']);
+const turnStatus = z.enum(['queued', 'running', 'completed', 'interrupted', 'failed']);
 export type TurnStatus = z.infer<typeof turnStatus>;
 
 /** Why an attempt ended otherwise than `completed`, with the status that goes with it. */
@@ -20,7 +20,7 @@ export const STOP_REASONS = {
   agent_unavailable: 'failed',
 } as const satisfies Record<string, TurnStatus>;
 export type StopReason = keyof typeof STOP_REASONS;
-export const stopReason = z.enum(Object.keys(STOP_REASONS) as [StopReason, ...StopReason[]]);
+const stopReason = z.enum(Object.keys(STOP_REASONS) as [StopReason, ...StopReason[]]);
 
 /** What is longer is no sentence for people to read. */
 export const MAX_TURN_ERROR_LENGTH = 10_000;

@@ -2,7 +2,10 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 
 /** What the server counts, in Prometheus' terms. Names are part of what operators build on: they do not change. */
 export interface Metrics {
+  /** What is measured of the server. */
   readonly registry: Registry;
+  /** That, and what is measured of its process, in Prometheus' text format. */
+  scrape(): Promise<string>;
   /** Calls back before each scrape, to set what is cheaper to measure than to keep. */
   beforeScrape(measure: () => void): void;
   readonly storeTransactions: Counter<'kind'>;
@@ -22,15 +25,27 @@ export interface Metrics {
   readonly commands: Counter<'command' | 'outcome'>;
 }
 
+/** What is measured of the process, once for all servers in it: who watches it is never let go of. */
+let ofProcess: Registry | null = null;
+
+function processRegistry(): Registry {
+  if (!ofProcess) {
+    ofProcess = new Registry();
+    collectDefaultMetrics({ register: ofProcess, prefix: 'turnstream_' });
+  }
+  return ofProcess;
+}
+
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  collectDefaultMetrics({ register: registry, prefix: 'turnstream_' });
+  const all = [processRegistry(), registry];
   const measures: (() => void)[] = [];
   const gauge = (name: string, help: string) => new Gauge({ name: `turnstream_${name}`, help, registers });
   const counter = (name: string, help: string) => new Counter({ name: `turnstream_${name}`, help, registers });
   return {
     registry,
+    scrape: () => Registry.merge(all).metrics(),
     beforeScrape: (measure) => void measures.push(measure),
     storeTransactions: new Counter({
       name: 'turnstream_store_transactions_total',

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.js';
 import { mayServe } from './access.js';
 import { AttachedAgent, HeldFrame, nameOf, type AgentConnection, type Offer } from './attached-agent.js';
 import type { Holder } from './frame.js';
-import type { FrameRun, ListedAssistant, Place, Wish } from './host.js';
+import type { FrameRun, ListedAssistant, HostSlot, Wish } from './host.js';
 
 /** How long a home may take, beyond the grace, to say that its agent was told of what it holds: it asks all nodes first. */
 const WORD_MS = 5_000;
@@ -164,12 +164,12 @@ export class AgentDirectory {
   }
 
   /** A place with the agent that has the least to do; one of this node before those of others, whose words come by the bus. */
-  place(wish: Wish): Place | undefined {
+  place(wish: Wish): HostSlot | undefined {
     const free = [...this.#agents.values()].filter((agent) => agent.serves(wish) && agent.hasRoomFor(wish.callers));
     const near = free.filter(({ told }) => told === null);
     const candidates = near.length > 0 ? near : free;
     const agent = candidates.sort((a, b) => a.load / a.offer.concurrency - b.load / b.offer.concurrency)[0];
-    return agent && this.#placeWith(agent);
+    return agent && this.#slotWith(agent);
   }
 
   /** The holder of a frame that this agent opened itself; `begin` says which. */
@@ -197,7 +197,7 @@ export class AgentDirectory {
     return [...listed.values()];
   }
 
-  #placeWith(agent: AttachedAgent): Place {
+  #slotWith(agent: AttachedAgent): HostSlot {
     const held = this.#take(agent);
     return {
       holder: this.#holder(agent, held),

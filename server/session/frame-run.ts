@@ -8,7 +8,7 @@ import type { ChatSession } from './chat-session.js';
 import { endCall, endUnwanted } from './end-call.js';
 import { endTurn } from './end-turn.js';
 import type { Frame, Holder } from './frame.js';
-import { frameName, type Call, type FrameRun, type Place } from './host.js';
+import { frameName, type Call, type FrameRun, type HostSlot } from './host.js';
 import type { EndedTurn, LiveTurn, Outcome } from './live-turn.js';
 
 /** A frame in the hands of its host: what is taken from it, and how it ends. */
@@ -23,7 +23,7 @@ export function handOver(
   session: ChatSession,
   live: LiveTurn,
   frame: Frame,
-  place: Place,
+  place: HostSlot,
   again: (refusing: object | null) => void,
 ): void {
   frame.holder = place.holder;
@@ -174,7 +174,7 @@ async function beginChild(
   session: ChatSession,
   live: LiveTurn,
   child: Frame,
-  place: Place,
+  place: HostSlot,
   avoid: ReadonlySet<object>,
 ): Promise<void> {
   try {

@@ -27,7 +27,7 @@ export interface FrameRun {
 }
 
 /** A host that has a place free for one frame. The place is free again when the frame is done. */
-export interface Place {
+export interface HostSlot {
   readonly holder: Holder;
   /** The frame will not begin after all. */
   giveBack(): void;
@@ -46,7 +46,7 @@ export interface Wish {
   readonly callers: readonly string[];
   /** Connections that were offered the frame and did not take it. An agent that comes back by another is asked again. */
   readonly avoid: ReadonlySet<object>;
-  granted(place: Place): void;
+  granted(place: HostSlot): void;
   /** Nobody has served the assistant for `agentWaitMs` (TRN-10). */
   unavailable(): void;
 }

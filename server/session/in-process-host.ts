@@ -4,7 +4,7 @@ import type { Assistant } from '../../assistant/assistant.js';
 import { nextTick, type Clock } from '../clock.js';
 import type { IdSource } from '../id-source.js';
 import type { Log } from '../log.js';
-import type { FrameRun, Place } from './host.js';
+import type { FrameRun, HostSlot } from './host.js';
 
 /** Ops that one frame may hand over before sockets are heard: an assistant in a loop must not stop the process. */
 const OPS_PER_TICK = 64;
@@ -27,7 +27,7 @@ export class InProcessHost {
   }
 
   /** A place for the assistant, undefined where this process does not serve it. There is always room. */
-  place(assistantId: string): Place | undefined {
+  place(assistantId: string): HostSlot | undefined {
     const assistant = this.#assistants.get(assistantId);
     if (!assistant) return undefined;
     const abort = new AbortController();

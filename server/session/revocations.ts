@@ -4,7 +4,7 @@ import type { Revocation, Store } from '../ports/store.js';
 import { userKey, type Identity } from './identity.js';
 
 /** A connection that stands on an identity, which may change while it does. */
-export interface Guest {
+export interface Revocable {
   readonly identity: Identity;
   /** Its identity was revoked: it has to go. Called once; does not throw. */
   revoked(): void;
@@ -26,7 +26,7 @@ export class Revocations {
   readonly #tokens = new Set<string>();
   /** Milliseconds since 1970. */
   readonly #users = new Map<string, number>();
-  readonly #guests = new Set<Guest>();
+  readonly #watched = new Set<Revocable>();
 
   private constructor(
     private readonly store: Pick<Store, 'saveRevocation' | 'listRevocations'>,
@@ -46,7 +46,7 @@ export class Revocations {
    */
   async reload(): Promise<number> {
     for (const revocation of await this.store.listRevocations()) this.#note(revocation);
-    return this.#end((guest) => this.covers(guest.identity));
+    return this.#end((connection) => this.covers(connection.identity));
   }
 
   /** Whether the identity is of a token that was revoked. One that needs no token cannot be. */
@@ -63,10 +63,10 @@ export class Revocations {
     if (this.covers(identity)) throw new ChatError('unauthenticated', 'This token was revoked.');
   }
 
-  /** Ends the guest when its identity is revoked. @returns lets go of it */
-  watch(guest: Guest): () => void {
-    this.#guests.add(guest);
-    return () => void this.#guests.delete(guest);
+  /** Ends the connection when its identity is revoked. @returns lets go of it */
+  watch(connection: Revocable): () => void {
+    this.#watched.add(connection);
+    return () => void this.#watched.delete(connection);
   }
 
   /**
@@ -82,11 +82,11 @@ export class Revocations {
     return this.#end(({ identity }) => isMeant(identity, revocation));
   }
 
-  #end(isRevoked: (guest: Guest) => boolean): number {
-    const ended = [...this.#guests].filter(isRevoked);
-    for (const guest of ended) {
-      this.#guests.delete(guest);
-      guest.revoked();
+  #end(isRevoked: (connection: Revocable) => boolean): number {
+    const ended = [...this.#watched].filter(isRevoked);
+    for (const connection of ended) {
+      this.#watched.delete(connection);
+      connection.revoked();
     }
     return ended.length;
   }

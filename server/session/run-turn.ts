@@ -2,7 +2,7 @@ import { NOT_PREPARED, prepareFrame } from './assignment.js';
 import type { ChatSession } from './chat-session.js';
 import { endTurn } from './end-turn.js';
 import { handOver, noAgent, withRefusing } from './frame-run.js';
-import type { Place } from './host.js';
+import type { HostSlot } from './host.js';
 import type { LiveTurn } from './live-turn.js';
 import { patiently } from './patiently.js';
 import { resumeSpace, supersededBy } from './resume-plan.js';
@@ -60,7 +60,7 @@ export function markRunning(session: ChatSession, live: LiveTurn): void {
   );
 }
 
-async function begin(session: ChatSession, live: LiveTurn, place: Place, avoid: ReadonlySet<object>): Promise<void> {
+async function begin(session: ChatSession, live: LiveTurn, place: HostSlot, avoid: ReadonlySet<object>): Promise<void> {
   const isFirst = live.turn.status !== 'running';
   if (isFirst && session.env.gate.isDraining) {
     // It stays stored as queued, and runs after the restart (LIF-1).

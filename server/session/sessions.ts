@@ -141,9 +141,9 @@ export class Sessions {
       // It was lost, or given up, while it was read.
       if (this.holdings.holding(chatId) !== holding) throw new FencedOut(chatId);
     } catch (error) {
-      // Whoever tries again takes it up from the beginning.
+      // Whoever tries again takes it up from the beginning; where it is held anew already, it is.
       leave(session);
-      this.holdings.giveUp(chatId);
+      if (this.holdings.holding(chatId) === holding) this.holdings.giveUp(chatId);
       throw error;
     } finally {
       this.#takingUp.delete(chatId);

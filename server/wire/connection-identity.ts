@@ -1,6 +1,6 @@
 import { ChatError } from '../../protocol/index.js';
 import { MAX_TIMER_MS, type Clock, type Timer } from '../clock.js';
-import type { Guest, Revocations } from '../session/revocations.js';
+import type { Revocable, Revocations } from '../session/revocations.js';
 import type { Identity } from '../session/identity.js';
 import { Mutex } from '../session/mutex.js';
 import type { Admission } from './admission.js';
@@ -27,7 +27,7 @@ export interface IdentityListener {
 }
 
 /** The identity of a socket over its life (CON-5): it expires, is renewed in place, is revoked. */
-export class ConnectionIdentity implements Guest {
+export class ConnectionIdentity implements Revocable {
   #timer: Timer | null = null;
   #isExpired = false;
   #isClosed = false;

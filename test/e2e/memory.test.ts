@@ -1,16 +1,33 @@
+import { queryObjects } from 'node:v8';
+import { Server } from 'socket.io';
 import { describe, expect, test } from 'vitest';
 import { defineAssistant } from '../../assistant/index.js';
+import { createTurnstream } from '../../server/app.js';
+import { readConfig } from '../../server/config.js';
 import { Agent } from '../harness/agent.js';
 import { heldBy, metric } from '../harness/metric.js';
 import { uid } from '../harness/peer.js';
 import { Person } from '../harness/person.js';
-import { startServer } from '../harness/server.js';
+import { startServer, temporaryDirectory } from '../harness/server.js';
 import { ServerProcess } from '../harness/server-process.js';
 import { isSpread } from '../harness/spread.js';
 import { until } from '../harness/until.js';
 import { scene } from './scene.js';
 
 describe('LIF-3: what is kept in memory', () => {
+  test('nothing of a server that was closed, in the process that goes on', async () => {
+    const servers = (): number => queryObjects(Server, { format: 'count' });
+    const openAndClose = async (): Promise<void> => {
+      const config = readConfig({ PORT: '0', DATA_DIR: temporaryDirectory(), LOG_LEVEL: 'silent' });
+      const server = await createTurnstream({ config });
+      await server.close();
+    };
+    await openAndClose();
+    const before = servers();
+    for (let times = 0; times < 5; times++) await openAndClose();
+    await until(() => servers() <= before, 'they are let go of');
+  });
+
   test('after every kind of end, and the retention, all gauges are back at zero', async () => {
     const { url, person, agent, chatId, turn } = await scene({
       env: { LOG_TTL_MS: '100', AGENT_GRACE_MS: '50', AGENT_WAIT_MS: '50' },

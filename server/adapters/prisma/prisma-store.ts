@@ -56,7 +56,7 @@ export class PrismaStore implements Store {
     const { synchronous = 'NORMAL', connections = 10, lockWaitMs = 2_000, claim, fences } = options;
     this.#database = new Database(
       isPostgres(url)
-        ? postgresConnections({ url, connections, lockWaitMs, onStatement })
+        ? postgresConnections({ url, clock, connections, lockWaitMs, onStatement })
         : sqliteConnections({ url, clock, synchronous, onStatement }),
       onTransaction,
       { claim, fencing: fences && new Fencing(fences) },

@@ -5,7 +5,7 @@ import type { Log } from '../../log.js';
 import type { Metrics } from '../../metrics.js';
 import type { LoggedEvent } from '../../ports/live-log.js';
 import type { Identity } from '../../session/identity.js';
-import type { Guest } from '../../session/revocations.js';
+import type { Revocable } from '../../session/revocations.js';
 import type { EventBatch, Subscriber } from '../../session/subscriber.js';
 import type { Following } from '../dispatch.js';
 import { StreamOutbox } from './stream-outbox.js';
@@ -33,7 +33,7 @@ export interface EventStreamNeeds {
  * `message` per event, each once and in the order of the log. Presence and signals have no place in the log, so they are
  * not sent: `EventSource` would take their id-less events for progress of the same stream.
  */
-export class EventStream implements Subscriber, Guest {
+export class EventStream implements Subscriber, Revocable {
   readonly #outbox: StreamOutbox;
   /** What came before the answer did; null once the answer is sent. */
   #early: EventBatch[] | null = [];

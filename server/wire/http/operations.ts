@@ -1,5 +1,6 @@
 import { Router, type RequestHandler } from 'express';
 import helmet from 'helmet';
+import { Registry } from 'prom-client';
 import swaggerUi from 'swagger-ui-express';
 import type { Metrics } from '../../metrics.js';
 import { describeSockets } from '../describe/asyncapi.js';
@@ -17,7 +18,7 @@ export interface Health {
 export interface OperationsNeeds {
   /** Answers within a second or so, however the store feels; it does not reject. */
   readonly health: () => Health | Promise<Health>;
-  readonly metrics: Pick<Metrics, 'registry'>;
+  readonly metrics: Pick<Metrics, 'scrape'>;
   readonly serverVersion: string;
 }
 
@@ -38,8 +39,7 @@ export function createOperations({ health, metrics, serverVersion }: OperationsN
     response.status(ready ? 200 : 503).json({ ready, checks: { store, log, journal, draining } });
   });
   router.get('/metrics', async (_request, response) => {
-    const text = await metrics.registry.metrics();
-    response.type(metrics.registry.contentType).send(text);
+    response.type(Registry.PROMETHEUS_CONTENT_TYPE).send(await metrics.scrape());
   });
   const openapi = once(() => describeHttp(serverVersion));
   router.get('/openapi.json', answerWith(openapi));

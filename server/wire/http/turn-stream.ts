@@ -10,7 +10,7 @@ import type { Clock, Timer } from '../../clock.js';
 import type { Log } from '../../log.js';
 import type { Metrics } from '../../metrics.js';
 import type { Identity } from '../../session/identity.js';
-import type { Guest } from '../../session/revocations.js';
+import type { Revocable } from '../../session/revocations.js';
 import type { EndOfFollowing, EventBatch, Subscriber } from '../../session/subscriber.js';
 import type { Caller } from '../caller.js';
 import { asChatError } from '../as-chat-error.js';
@@ -63,7 +63,7 @@ export interface TurnFollowed {
  * - A hole in the events is not seen by the form: the chat is subscribed again from the position held (SUB-4).
  * - A reader that leaves leaves the chat, and the turn goes on.
  */
-export class TurnStream implements Subscriber, Guest {
+export class TurnStream implements Subscriber, Revocable {
   readonly #outbox: StreamOutbox;
   /** What came before it could be told; null once it can. */
   #early: (() => void)[] | null = [];

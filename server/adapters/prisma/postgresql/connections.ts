@@ -3,6 +3,7 @@
  */
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
+import type { Clock } from '../../../clock.js';
 import type { Connections } from '../connections.js';
 import { PrismaClient } from '../generated/postgresql/client.js';
 import type { PrismaClient as CommonClient } from '../generated/sqlite/client.js';
@@ -10,6 +11,7 @@ import { postgresDialect } from './dialect.js';
 import { PostgresWriter } from './writer.js';
 
 export interface PostgresOptions {
+  readonly clock: Clock;
   readonly url: string;
   /** Connections to the database that this process opens at most; half of them write. At least two. */
   readonly connections: number;
@@ -29,7 +31,13 @@ const TIMEOUTS = {
 };
 
 /** The two pools to one database: the client's, and that of write transactions. */
-export function postgresConnections({ url, connections, lockWaitMs, onStatement }: PostgresOptions): Connections {
+export function postgresConnections({
+  url,
+  clock,
+  connections,
+  lockWaitMs,
+  onStatement,
+}: PostgresOptions): Connections {
   const writers = Math.max(1, Math.floor(connections / 2));
   const readers = Math.max(1, connections - writers);
   const reading = poolOf(url, { max: readers, lock_timeout: lockWaitMs });
@@ -42,6 +50,7 @@ export function postgresConnections({ url, connections, lockWaitMs, onStatement 
     // Both clients are made from the same models; SQLite's is the narrower one, so what is written for it holds here.
     client: client as unknown as CommonClient,
     writer: new PostgresWriter({
+      clock,
       pool: poolOf(url, { max: writers, lock_timeout: lockWaitMs, pipeline: true }),
       onStatement,
     }),

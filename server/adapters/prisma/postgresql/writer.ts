@@ -1,8 +1,10 @@
 import pg, { type Pool, type PoolClient } from 'pg';
+import { pause, type Clock } from '../../../clock.js';
 import type { Sql, SqlRow, SqlValue, TransactionRunner } from '../sql.js';
 import { postgresDialect } from './dialect.js';
 
 export interface PostgresWriterOptions {
+  readonly clock: Clock;
   /** Its connections are in pipeline mode. */
   readonly pool: Pool;
   /** Sees the text of every statement as it is sent. */
@@ -11,8 +13,12 @@ export interface PostgresWriterOptions {
 
 /** The database has found two that wait for each other, and undone this one: of ids that cross over, whoever is second. */
 const DEADLOCK = '40P01';
-/** How often a transaction is done again for it. */
-const TRIES = 3;
+/**
+ * How often a transaction is tried, and how long it stands back before the second time, each later one four times as long: at
+ * once it would meet the other again, and a busy machine takes its time to end that one.
+ */
+const TRIES = 5;
+const STAND_BACK_MS = 50;
 
 /** Under its name a connection parses a statement once. */
 interface NamedStatement {
@@ -39,6 +45,7 @@ export class PostgresWriter implements TransactionRunner {
       } catch (error) {
         const isDeadlock = error instanceof pg.DatabaseError && error.code === DEADLOCK;
         if (!isDeadlock || tries === TRIES) throw error;
+        await pause(this.options.clock, STAND_BACK_MS * 4 ** (tries - 1));
       }
     }
   }
