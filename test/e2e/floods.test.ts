@@ -286,7 +286,7 @@ describe('slow readers and writers of HTTP', () => {
     expect({ headersTimeout, requestTimeout, timeout }).toEqual({
       headersTimeout: 10_000,
       requestTimeout: 30_000,
-      timeout: 60_000,
+      timeout: 30_000,
     });
     Object.assign(server, times);
     onTestFinished(() => {
