@@ -49,7 +49,7 @@ describeOnRedis('several nodes', () => {
     const { nodes, a, b } = await twoNodes();
     const dataDir = temporaryDirectory();
     const PORT = new URL(a.url).port;
-    const names = async (): Promise<number> => Number(await nodes.redis('HLEN', 'infos'));
+    const names = async (): Promise<number> => Number(await nodes.redis('ZCARD', 'nodes'));
     expect(await names()).toBe(2);
     await expect(nodes.start({ dataDir, env: { PORT } })).rejects.toThrow(`port ${PORT}`);
     expect(await names()).toBe(2);
