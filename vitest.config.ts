@@ -101,19 +101,19 @@ const hasNodes = hasPostgres && process.env['TEST_REDIS_URL'] !== '';
 
 const endToEnd = {
   extends: true as const,
-  test: { ...project('e2e', 60_000).test, ...SHARED, exclude: filesOf(IN_A_PAGE) },
+  test: { ...project('e2e', 30_000).test, ...SHARED, exclude: filesOf(IN_A_PAGE) },
 };
 
 const endToEndInAPage = {
   extends: true as const,
-  test: { ...project('e2e', 60_000).test, name: 'e2e-in-a-page', include: filesOf(IN_A_PAGE) },
+  test: { ...project('e2e', 30_000).test, name: 'e2e-in-a-page', include: filesOf(IN_A_PAGE) },
 };
 
 /** `e2e` once more, with PostgreSQL under one server: all that does not run on nodes, which share one. It has no tests of its own. */
 const endToEndOnPostgres = {
   extends: true as const,
   test: {
-    ...project('e2e', 60_000).test,
+    ...project('e2e', 30_000).test,
     ...SHARED,
     name: 'e2e-postgresql',
     exclude: filesOf([...WITHOUT_DATABASE, ...(hasNodes ? ON_NODES : [])]),
@@ -126,7 +126,7 @@ const endToEndOnNodes = {
   extends: true as const,
   test: {
     // Three servers start where there was one.
-    ...project('e2e', 120_000).test,
+    ...project('e2e', 60_000).test,
     ...SHARED,
     name: 'e2e-nodes',
     include: filesOf([...ON_NODES, ...IN_PART_ON_NODES]),
@@ -147,22 +147,22 @@ export default defineConfig({
     pool: 'forks',
     // Two: servers under test time their own windows, and more workers than cores make those times lie.
     maxWorkers: 2,
-    hookTimeout: 60_000,
+    hookTimeout: 30_000,
     teardownTimeout: 10_000,
     restoreMocks: true,
     projects: [
-      { extends: true, test: { ...project('unit', 120_000).test, ...SHARED } },
-      { extends: true, test: { ...project('contract', 60_000).test, ...SHARED } },
+      { extends: true, test: { ...project('unit', 30_000).test, ...SHARED } },
+      { extends: true, test: { ...project('contract', 30_000).test, ...SHARED } },
       endToEnd,
       endToEndInAPage,
       ...(hasPostgres ? [endToEndOnPostgres] : []),
       ...(hasNodes ? [endToEndOnNodes] : []),
       // stores/ inside the frameworks they are for, which `npm test` installs in a package of their own.
-      project('frameworks', 60_000),
+      project('frameworks', 30_000),
       // The pages, in a browser of this machine.
-      project('browser', 120_000),
+      project('browser', 60_000),
       // A fuzz run is many cases in one test.
-      project('fuzz', 240_000),
+      project('fuzz', 120_000),
       underLoad,
     ],
   },

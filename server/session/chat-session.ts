@@ -117,11 +117,6 @@ export class ChatSession implements Source {
     return this.commands.isIdle && ![...this.turns.values()].some(({ isBuffered }) => isBuffered);
   }
 
-  /** Whether nothing may be written to it any more. */
-  get isGone(): boolean {
-    return this.isDeleted || this.hasMoved;
-  }
-
   /** @throws {ChatError} `not_found` once the chat is deleted; `storage_unavailable` once another node has it */
   mustExist(): void {
     if (this.isDeleted) throw new ChatError('not_found');

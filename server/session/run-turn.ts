@@ -11,7 +11,7 @@ import { resumeSpace, supersededBy } from './resume-plan.js';
 
 /** Gives the next foreground turn its time, where the chat is free and turns may begin. */
 export function advance(session: ChatSession): void {
-  if (session.isGone || session.env.gate.refusal) return;
+  if (session.isDeleted || session.hasMoved || session.env.gate.refusal) return;
   const live = session.queue.advance();
   if (live) seekHost(session, live);
 }

@@ -12,11 +12,11 @@ const RETRY_MS = 200;
  * Write 2 of an attempt: stores it as it is when it is written; what people edit meanwhile is stored after it. Resolves
  * once nothing of it is held in memory alone.
  *
- * @throws {ChatError} only when the process ends
+ * @throws {ChatError} only when the process ends, or another node has the chat: it is not stored then
  */
 export async function storeAttempt(session: ChatSession, live: LiveTurn, turn: Turn): Promise<void> {
   let written = new Map<string, Message>();
-  for (let isWritten = false; !isWritten && !session.isGone;) {
+  for (let isWritten = false; !isWritten && !session.isDeleted;) {
     const tried = session.env.writes.submit(() => {
       written = new Map([...live.messages.messages].map((message) => [message.messageId, message]));
       return endWrite(session, live, turn);
@@ -26,7 +26,7 @@ export async function storeAttempt(session: ChatSession, live: LiveTurn, turn: T
       (error: unknown) => giveWay(session, live, error),
     );
   }
-  while (!session.isGone) {
+  while (!session.isDeleted) {
     const edited = [...live.messages.messages].filter((message) => written.get(message.messageId) !== message);
     const deleted = [...written.keys()].filter((messageId) => !live.messages.get(messageId));
     if (edited.length + deleted.length === 0) {
@@ -49,9 +49,14 @@ async function giveWay(session: ChatSession, live: LiveTurn, error: unknown): Pr
   return false;
 }
 
-/** Tries again until the store takes it, or the chat is no longer this node's to write: nobody waits but the buffer. */
+/**
+ * Tries again until the store takes it: the turn has ended, nobody waits but the buffer.
+ *
+ * @throws {FencedOut} the chat is no longer this node's to write
+ */
 async function untilStored(session: ChatSession, work: () => Promise<unknown>): Promise<void> {
-  while (!session.isGone) {
+  while (!session.isDeleted) {
+    if (session.hasMoved) throw new FencedOut(session.chatId);
     try {
       await work();
       return;

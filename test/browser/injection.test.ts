@@ -84,7 +84,7 @@ async function goThrough(watch: Watch, messages: number): Promise<void> {
 const text = (content: string) => ({ role: 'assistant', type: 'text', props: { content } });
 
 describeInBrowser('forty ways to inject into the page', () => {
-  it('do nothing as the words of an assistant, nor as those of a person', { timeout: 240_000 }, async () => {
+  it('do nothing as the words of an assistant, nor as those of a person', { timeout: 120_000 }, async () => {
     const { server } = await startScene();
     const reader = await personAt(server.url);
     const chatId = await reader.createChat();
@@ -94,7 +94,7 @@ describeInBrowser('forty ways to inject into the page', () => {
     await goThrough(await watched(server.url, `/chats/${chatId}`), 2 * PAYLOADS.length);
   });
 
-  it('do nothing while they come in pieces', { timeout: 240_000 }, async () => {
+  it('do nothing while they come in pieces', { timeout: 120_000 }, async () => {
     const scene = await startScene();
     const { url } = scene.server;
     const reader = await personAt(url);
@@ -116,7 +116,7 @@ describeInBrowser('forty ways to inject into the page', () => {
     await goThrough(watch, 1 + PAYLOADS.length);
   });
 
-  it('do nothing in any field of any other message', { timeout: 240_000 }, async () => {
+  it('do nothing in any field of any other message', { timeout: 120_000 }, async () => {
     const { server } = await startScene();
     const reader = await personAt(server.url);
     const chatId = await reader.createChat();
@@ -147,7 +147,7 @@ describeInBrowser('forty ways to inject into the page', () => {
     await goThrough(await watched(server.url, `/chats/${chatId}`), lists.flat().length);
   });
 
-  it('do nothing as titles of chats, nor as names of people', { timeout: 240_000 }, async () => {
+  it('do nothing as titles of chats, nor as names of people', { timeout: 120_000 }, async () => {
     const { server } = await startScene();
     const reader = await personAt(server.url);
     for (const title of PAYLOADS) await reader.createChat({ title });

@@ -199,7 +199,7 @@ describeInBrowser('the inspector', () => {
     await scene.server.kill();
     await page.getByText('The connection is lost.').waitFor();
     await scene.server.start();
-    await logPane(page).getByText('The server began another log').waitFor({ timeout: 60_000 });
+    await logPane(page).getByText('The server began another log').waitFor({ timeout: 30_000 });
     const back = await personAt(scene.server.url);
     await back.start(chatId, 'after the restart', { metadata: { delayMs: 0 } });
     await atLine(page, 'turn.ended');

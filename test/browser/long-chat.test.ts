@@ -52,7 +52,7 @@ async function standing(page: Page, messageId: string): Promise<number> {
 describeInBrowser('a long chat', () => {
   it(
     'of 10,000 messages opens at its end, and is scrolled to its beginning with few rows at a time',
-    { timeout: 360_000 },
+    { timeout: 180_000 },
     async () => {
       const { server } = await startScene();
       const reader = await personAt(server.url);

@@ -18,7 +18,7 @@ const own = await readdir(join(root, 'prisma', 'postgresql', 'migrations'), { wi
   entries.filter((entry) => entry.isDirectory()).map(({ name }) => name),
 );
 
-describeOnPostgres('migrations at start, on PostgreSQL', { timeout: 120_000 }, () => {
+describeOnPostgres('migrations at start, on PostgreSQL', { timeout: 60_000 }, () => {
   let database: PostgresDatabase;
   let directory: string;
   beforeEach(async () => {

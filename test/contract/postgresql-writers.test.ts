@@ -22,7 +22,7 @@ import {
   stored,
 } from './store/values.js';
 
-describeOnPostgres('several writers on one PostgreSQL database', { timeout: 120_000 }, () => {
+describeOnPostgres('several writers on one PostgreSQL database', { timeout: 60_000 }, () => {
   let database: PostgresDatabase;
   let one: Store;
   let two: Store;

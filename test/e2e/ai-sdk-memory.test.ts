@@ -16,7 +16,7 @@ const STREAMS = 4;
 /** As JSON three bytes each, which the client of this test holds; as objects many times as much. */
 const OBJECTS = 1_000_000;
 
-test('what a request has said is let go of while its answer is told', { timeout: 120_000 }, async () => {
+test('what a request has said is let go of while its answer is told', { timeout: 60_000 }, async () => {
   const goOn = gate();
   const scene = await uiScene(async (ctx) => {
     await goOn.passed;

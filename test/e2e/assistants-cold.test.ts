@@ -144,7 +144,7 @@ async function agentProcess(here: Here, agentId: string, serves: string): Promis
   };
 }
 
-describe('TRN-9: cold', { timeout: 180_000 }, () => {
+describe('TRN-9: cold', { timeout: 90_000 }, () => {
   test('LIF-2: kill -9 within each kind of step, a child’s too: the next process goes on where it was, again and again', async () => {
     const here = await new Here().begin('boss');
     const { effects, server } = here;

@@ -43,7 +43,7 @@ async function leftBehind(messages?: number): Promise<Folder> {
   return folder;
 }
 
-describeOnPostgres('turnstream copy', { timeout: 180_000 }, () => {
+describeOnPostgres('turnstream copy', { timeout: 90_000 }, () => {
   test('to PostgreSQL: every row of every table, and a server on the copy answers as before and goes on', async () => {
     const folder = newFolder();
     const server = await serverOn(folder.url, folder.dataDir);
@@ -194,7 +194,7 @@ describeOnPostgres('turnstream copy', { timeout: 180_000 }, () => {
   });
 });
 
-describeOnPostgres('turnstream copy is refused', { timeout: 180_000 }, () => {
+describeOnPostgres('turnstream copy is refused', { timeout: 90_000 }, () => {
   const refused = async (from: string, to: string, env?: Record<string, string>) => {
     const { code, stdout, stderr } = await copied(from, to, env);
     expect([code, stdout]).toEqual([1, '']);

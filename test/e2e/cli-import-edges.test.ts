@@ -54,7 +54,7 @@ describe('turnstream import yao: edges', () => {
       code: 0,
       summary: { rows: { kept: 12 }, messages: { added: 12 } },
     });
-  }, 120_000);
+  }, 60_000);
 
   test.each([
     [['import'], 2, /import needs SYSTEM/],
@@ -99,7 +99,7 @@ describe('turnstream import yao: edges', () => {
     expect(stderr).toMatch(/the connection is lost; trying again\n.*connected again/);
     expect([code, summary]).toMatchObject([0, { rows: { kept: count }, messages: { added: count, present: 0 } }]);
     expect(await contentsFor(client, 'c1')).toEqual(Array.from({ length: count }, (_, index) => `${index}`));
-  }, 120_000);
+  }, 60_000);
 
   test('rows that cannot be reached are counted, and told', async () => {
     const server = await startServer();

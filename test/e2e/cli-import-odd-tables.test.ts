@@ -141,7 +141,7 @@ for (const source of sources)
         expect((await run).code).toBe(0);
         expect((await imported(server, old.url)).code).toBe(0);
         expect(await contents(server, 'c1')).toEqual(Array.from({ length: 1600 }, (_, index) => `${index}`));
-      }, 120_000);
+      }, 60_000);
     },
   );
 

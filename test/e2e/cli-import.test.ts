@@ -135,7 +135,7 @@ for (const source of sources)
         expect(await contents(server, chatId)).toEqual(
           Array.from({ length: count / 3 }, (_, index) => `${index * 3 + place}`),
         );
-    }, 180_000);
+    }, 90_000);
 
     test('Ctrl-C ends it in one line, with 130, and it goes on later', async () => {
       const server = await startServer();
@@ -151,7 +151,7 @@ for (const source of sources)
       ]);
       expect((await imported(server, old.url)).code).toBe(0);
       expect(await contents(server, 'c1')).toHaveLength(3000);
-    }, 120_000);
+    }, 60_000);
 
     test('rows that cannot come as they are: each is changed or refused with its reason, and the others are there', async () => {
       const server = await startServer();

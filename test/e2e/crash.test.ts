@@ -31,7 +31,7 @@ async function crash(server: ServerProcess, more: Record<string, string> = {}): 
 }
 
 /** Every restart is a process of its own, which takes its time on a busy machine. */
-describe('LIF-2: kill -9', { timeout: 120_000 }, () => {
+describe('LIF-2: kill -9', { timeout: 60_000 }, () => {
   test('C08: in the middle of several streams: every word that a client saw is stored; interrupted, crashed, resumable', async () => {
     const { server, person } = await begin({ COALESCE_MS: '5' });
     const other = await new Person(server.url).open();

@@ -13,7 +13,7 @@ const LONG = 'word '.repeat(2000);
 const contents = (messages: readonly { props: Record<string, unknown> }[]) =>
   messages.map(({ props }) => props['content']);
 
-describe('LIF-1: SIGTERM', { timeout: 120_000 }, () => {
+describe('LIF-1: SIGTERM', { timeout: 60_000 }, () => {
   test('new turns are refused, repeated starts are answered, readyz fails; a running turn may end in time; exit code 0', async () => {
     const server = await new ServerProcess({ DRAIN_MS: '20000' }).start();
     const agent = await new Agent(server.url, ['bot']).join();

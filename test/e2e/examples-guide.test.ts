@@ -29,7 +29,7 @@ function moduleOf({ kind, code }: (typeof BLOCKS)[number]): string {
 }
 
 /** The compiler reads the AI SDK and zod, on a machine that is busy with other tests. */
-const COMPILES_SLOWLY = { timeout: 240_000 };
+const COMPILES_SLOWLY = { timeout: 120_000 };
 
 test('docs/assistants.md: every snippet compiles against the package as it is built', COMPILES_SLOWLY, () => {
   expect(BLOCKS.length).toBeGreaterThan(10);

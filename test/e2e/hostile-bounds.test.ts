@@ -121,7 +121,7 @@ test('LIF-3: the buffers of turns that have ended and are stored are given up', 
     await run.close();
   }
   expect(server.output).not.toContain('heap');
-}, 180_000);
+}, 90_000);
 
 test('DAT-3: what calls are answered counts as the turn', async () => {
   const here = await scene({ env: { MAX_TURN_BYTES: '13000' } });

@@ -155,7 +155,7 @@ describeOnRedis('agents that are attached to another node than the chat', () => 
     const { requestId } = (await ann.start(chatId, 'go')).turn;
     await (await agent.run(requestId)).close();
     expect((await ann.ended(chatId, requestId)).turn.status).toBe('completed');
-  }, 60_000);
+  }, 30_000);
 
   test('LIF-4: a turn is opened at a node that does not own the chat, and one in a chat that it makes', async () => {
     const { a, b } = await nodesWithChats(2);

@@ -58,7 +58,7 @@ async function running() {
   return { nodes, b, ann, bob, run, chatId, requestId, messageId };
 }
 
-describeOnRedis('LIF-4: between two owners of a chat', { timeout: 120_000 }, () => {
+describeOnRedis('LIF-4: between two owners of a chat', { timeout: 60_000 }, () => {
   test('DAT-4: what is done in memory alone, by a node that has lost the chat and does not know it, is confirmed to nobody', async () => {
     const { nodes, b, ann, chatId, requestId, messageId } = await running();
     await takenByADeadOne(nodes, chatId);
@@ -106,7 +106,7 @@ describeOnRedis('LIF-4: between two owners of a chat', { timeout: 120_000 }, () 
   });
 });
 
-describeWithRedisServer('LIF-1, LIF-4: a chat on its way from a node that leaves', { timeout: 120_000 }, () => {
+describeWithRedisServer('LIF-1, LIF-4: a chat on its way from a node that leaves', { timeout: 60_000 }, () => {
   test('SUB-2: what comes while its last events are on their way to the record is not done there unseen', async () => {
     const redis = await startRedis();
     const network = await Proxy.to(redis.url, asBytes);

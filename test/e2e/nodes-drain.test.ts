@@ -39,7 +39,7 @@ async function movedTo(url: string, person: Person, chatId: string): Promise<Per
   return there;
 }
 
-describeOnRedis('LIF-1, LIF-4: nodes that leave', { timeout: 240_000 }, () => {
+describeOnRedis('LIF-1, LIF-4: nodes that leave', { timeout: 120_000 }, () => {
   test('SIGTERM: what runs gets its time, what waits and every chat go on at the other node, and nobody sees a hole', async () => {
     const nodes = new Nodes();
     const [a, b] = [await nodes.process({ DRAIN_MS: '15000' }), await nodes.process()];

@@ -42,7 +42,7 @@ describeOnRedis('nodes that die', () => {
     await next.close();
     await endOf(far, queued.requestId);
     await expectSameViews(b.url, far);
-  }, 120_000);
+  }, 60_000);
 
   test('LIF-4: a node that was paused past its lease and wakes up overwrites nothing', async () => {
     const { a, b, near, far } = await scene('echo');
@@ -59,5 +59,5 @@ describeOnRedis('nodes that die', () => {
     expect(answerIn(far, requestId)).toBe(seen);
     await endOf(near, turn.requestId);
     await expectSameViews(b.url, near, far);
-  }, 120_000);
+  }, 60_000);
 });

@@ -3,7 +3,7 @@ import { Nodes } from '../harness/nodes.js';
 import { clientOf, endOf, opened } from '../harness/sdk.js';
 import { describeOnPostgres } from '../harness/services.js';
 
-describeOnPostgres('LIF-4: Redis loses one key', { timeout: 120_000 }, () => {
+describeOnPostgres('LIF-4: Redis loses one key', { timeout: 60_000 }, () => {
   test('DAT-4: of a chat whose lease is lost another node takes it: who follows at the node before sees what happens there', async () => {
     const nodes = new Nodes();
     const [a, b] = [await nodes.start(), await nodes.start()];

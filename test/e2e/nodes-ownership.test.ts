@@ -94,7 +94,7 @@ describeOnRedis('which node owns a chat', () => {
       await until(async () => (await ownerOf(id)) === null, 'the lease given up', 20_000);
     await ann.do('chat:update', { chatId, title: 'still there' });
     expect(await bob.do('chat:get', { chatId })).toMatchObject({ chat: { title: 'still there' } });
-  }, 80_000);
+  }, 40_000);
 
   test('LIF-4: followers keep a chat where it is, from whichever node they follow', async () => {
     const { ann, bob, ownerOf } = await twoNodes({ LOG_TTL_MS: '200' });

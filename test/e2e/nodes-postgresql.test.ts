@@ -17,12 +17,12 @@ import { until } from '../harness/until.js';
 const ANSWER_MS = 60_000;
 
 describeOnRedis('LIF-4: nodes on a PostgreSQL that fails', () => {
-  describe.skipIf(!canMakeCluster())('which crashes', { timeout: 180_000 }, () => {
+  describe.skipIf(!canMakeCluster())('which crashes', { timeout: 90_000 }, () => {
     let cluster: Cluster;
     beforeAll(async () => {
       cluster = await makeCluster();
       await cluster.start();
-    }, 120_000);
+    }, 60_000);
     afterAll(() => cluster.remove());
 
     test.each([5, 20])(
@@ -75,7 +75,7 @@ describeOnRedis('LIF-4: nodes on a PostgreSQL that fails', () => {
   });
 });
 
-describeOnRedis('LIF-4: a node whose clock is an hour ahead', { timeout: 120_000 }, () => {
+describeOnRedis('LIF-4: a node whose clock is an hour ahead', { timeout: 60_000 }, () => {
   const HOUR_MS = 3_600_000;
 
   test('leases, order and takeover are as on any other', async () => {

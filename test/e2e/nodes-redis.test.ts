@@ -39,7 +39,7 @@ async function turnsOf(chats: readonly Chat[]): Promise<void> {
   }
 }
 
-describeWithRedisServer('LIF-4: nodes without Redis', { timeout: 240_000 }, () => {
+describeWithRedisServer('LIF-4: nodes without Redis', { timeout: 120_000 }, () => {
   test('Redis is away for 5 s and comes back with nothing: owners go on, and others see all of it afterwards', async () => {
     const redis = await startRedis();
     const nodes = new Nodes(redis.url);

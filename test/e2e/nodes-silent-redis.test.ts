@@ -4,7 +4,7 @@ import { readyBut } from '../harness/readiness.js';
 import { describeWithRedisServer, startRedis } from '../harness/redis-server.js';
 import { clientOf, endOf, opened } from '../harness/sdk.js';
 
-describeWithRedisServer('LIF-4: a Redis that is there and does not do what it should', { timeout: 240_000 }, () => {
+describeWithRedisServer('LIF-4: a Redis that is there and does not do what it should', { timeout: 120_000 }, () => {
   test('stopped, with its connections open: who is at the owner is answered all the same, and nobody waits until it goes on', async () => {
     const redis = await startRedis();
     const nodes = new Nodes(redis.url);

@@ -14,7 +14,7 @@ async function slowly(url: string, seconds: number): Promise<() => Promise<unkno
   return () => change('DROP FUNCTION slowly CASCADE');
 }
 
-describeOnPostgres('LIF-4: a store that is slower than a chat is kept unused', { timeout: 120_000 }, () => {
+describeOnPostgres('LIF-4: a store that is slower than a chat is kept unused', { timeout: 60_000 }, () => {
   test('TRN-6: the turn of a chat that takes 8 s to be made ends, and the next one runs', async () => {
     const nodes = new Nodes();
     const { url } = await nodes.start();

@@ -16,7 +16,7 @@ import { until } from '../harness/until.js';
 /** LIF-4: a node that dies loses its leases within 15 s. */
 const TAKEOVER_MS = 30_000;
 
-describeOnRedis('LIF-4: a chat whose owner has died', { timeout: 240_000 }, () => {
+describeOnRedis('LIF-4: a chat whose owner has died', { timeout: 120_000 }, () => {
   test('DAT-4, SUB-4: what the owner had stored and could tell nobody is seen by all who follow elsewhere', async () => {
     const nodes = new Nodes();
     const address = new URL(nodes.env['DATABASE_URL'] as string);
@@ -105,7 +105,7 @@ describeOnRedis('LIF-4: a chat whose owner has died', { timeout: 240_000 }, () =
 /** How many owners are killed, each while a chat of its own streams. */
 const KILLS = 4;
 
-describeOnRedis('LIF-2, LIF-4, TRN-6: the owner of a streaming turn is killed', { timeout: 480_000 }, () => {
+describeOnRedis('LIF-2, LIF-4, TRN-6: the owner of a streaming turn is killed', { timeout: 240_000 }, () => {
   const seed = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 
   test(`at random moments, FUZZ_SEED=${seed}: one end, every word that was seen, and the next turn runs`, async () => {

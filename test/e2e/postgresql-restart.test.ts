@@ -12,12 +12,12 @@ const READY = [200, { store: true, log: true, journal: true, draining: false }];
 const WITHOUT_STORE = [503, { store: false, log: true, journal: true, draining: false }];
 
 /** A PostgreSQL of its own, which crashes and comes back under a server that runs. */
-describe.skipIf(!canMakeCluster())('TRN-7: PostgreSQL crashes and comes back', { timeout: 120_000 }, () => {
+describe.skipIf(!canMakeCluster())('TRN-7: PostgreSQL crashes and comes back', { timeout: 60_000 }, () => {
   let cluster: Cluster;
   beforeAll(async () => {
     cluster = await makeCluster();
     await cluster.start();
-  }, 120_000);
+  }, 60_000);
   afterAll(() => cluster.remove());
 
   /** A server on a database of its own there, with a turn whose text the database does not have yet. */

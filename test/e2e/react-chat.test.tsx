@@ -41,7 +41,7 @@ const texts = (): string[] => [...document.querySelectorAll('li')].map((item) =>
 const status = (): string | null => screen.getByRole('status').textContent;
 
 /** Ten thousand rows are made, loaded page by page and mounted. */
-const LARGE = { timeout: 180_000 };
+const LARGE = { timeout: 90_000 };
 
 describe('renders', () => {
   test(

@@ -38,7 +38,7 @@ function installed(url: string): string {
   return directory;
 }
 
-test('docs/react.md: the chat of the page streams, stops, goes on, lists, archives', { timeout: 120_000 }, async () => {
+test('docs/react.md: the chat of the page streams, stops, goes on, lists, archives', { timeout: 60_000 }, async () => {
   const { url } = await startServer();
   const directory = installed(url);
   const { default: App } = (await import(join(directory, 'App.tsx'))) as { default: ComponentType };
@@ -78,7 +78,7 @@ test('docs/react.md: the chat of the page streams, stops, goes on, lists, archiv
 });
 
 /** The compiler reads React's types, on a machine that is busy with other tests. */
-const COMPILES_SLOWLY = { timeout: 240_000 };
+const COMPILES_SLOWLY = { timeout: 120_000 };
 
 test('docs/react.md: every program compiles, strictly', COMPILES_SLOWLY, () => {
   expect(FILES.size).toBeGreaterThan(5);

@@ -53,7 +53,7 @@ async function held(url: string): Promise<Held> {
 }
 
 /** Each answer takes its five seconds, as the page's agent waits between words. */
-const TELLS_SLOWLY = { timeout: 240_000 };
+const TELLS_SLOWLY = { timeout: 120_000 };
 
 describe('docs/remote-agent.md', () => {
   test(
@@ -81,7 +81,7 @@ describe('docs/remote-agent.md', () => {
 
       expect(await block('resume').ended()).toBe(0);
       await expect
-        .poll(() => held(url), { timeout: 60_000 })
+        .poll(() => held(url), { timeout: 30_000 })
         .toEqual({
           turns: [
             { status: 'completed', attempt: 2 },

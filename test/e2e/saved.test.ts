@@ -118,7 +118,7 @@ describe('message:save', () => {
         contents(view.messages).filter((content) => typeof content === 'string' && content.startsWith(`${writer}.`)),
         `of writer ${writer}`,
       ).toEqual(Array.from({ length: 10 }, (_, index) => `${writer}.${index}`));
-  }, 120_000);
+  }, 60_000);
 });
 
 describe('step:save', () => {

@@ -59,7 +59,7 @@ describe.each(HOSTS)('agent-squad sessions %s', (host) => {
     const history = await expectConsistent(server.url, chatId, [person], { userId: 'ann' });
     expect(history.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 300 }, (_, index) => index + 1));
     expect(view.messages.at(-1)?.sequence).toBe(300);
-  }, 240_000);
+  }, 120_000);
 
   test('50 exchanges at once in one storage: all of them, the questions in their order', async () => {
     const { storage } = await squad(host);
@@ -71,7 +71,7 @@ describe.each(HOSTS)('agent-squad sessions %s', (host) => {
     // Which exchange comes to its answer first is the database's.
     const answers = said.filter((text) => text.startsWith('a'));
     expect(answers.sort()).toEqual(Array.from({ length: 50 }, (_, index) => `a${index}`).sort());
-  }, 120_000);
+  }, 60_000);
 
   test('a save gives the conversation right behind its message, a reading everything that was asked to be saved before', async () => {
     const { chats } = await squad(host);

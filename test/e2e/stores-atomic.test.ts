@@ -295,5 +295,5 @@ describe.each(HOSTS)('ChatHistory, %s', (host) => {
       expect(all.filter((text) => text.startsWith(`${writer}.`))).toEqual(
         Array.from({ length: 6 }, (_, index) => `${writer}.${index}`),
       );
-  }, 120_000);
+  }, 60_000);
 });

@@ -166,7 +166,7 @@ describe.each(HOSTS)('a reducer, %s', (host) => {
   });
 });
 
-describe('the two samples of the tutorial', { timeout: 120_000 }, () => {
+describe('the two samples of the tutorial', { timeout: 60_000 }, () => {
   const ROOT = fileURLToPath(new URL('../..', import.meta.url));
   async function outputOf(file: string): Promise<string> {
     const { url } = await startServer();

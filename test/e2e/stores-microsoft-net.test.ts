@@ -181,5 +181,5 @@ describe.each(HOSTS)('ChatMessageStore (.NET), %s', (host) => {
         [0, 1, 2].flatMap((index) => [`${writer}.${index}?`, `${writer}.${index}!`]),
       );
     for (let at = 0; at < all.length; at += 2) expect(all[at + 1]).toBe(all[at]!.replace('?', '!'));
-  }, 120_000);
+  }, 60_000);
 });

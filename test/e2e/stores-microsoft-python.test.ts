@@ -209,5 +209,5 @@ describe.each(HOSTS)('ThreadChatMessageStore (Python), %s', (host) => {
     const rest = texts(await open(null).listMessages());
     expect(rest).toHaveLength(7);
     expect(rest.every((text) => text.startsWith('late '))).toBe(true);
-  }, 120_000);
+  }, 60_000);
 });

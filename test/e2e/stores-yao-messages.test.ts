@@ -276,7 +276,7 @@ describe.each(HOSTS)('yao messages, %s', (host) => {
     expect(await get({ beforeId: 1000 })).toEqual(all.slice(949, 999));
     await store.deleteMessages(chatId, ids.slice(0, 1400));
     expect(await get({})).toEqual(all.slice(1400));
-  }, 120_000);
+  }, 60_000);
 
   test('large messages: pages that hold few of them are put together', async () => {
     const { store, chatId } = await chatOn(host);
@@ -312,7 +312,7 @@ describe.each(HOSTS)('yao messages, %s', (host) => {
       );
     await expectConsistent(server.url, chatId, [follower], { userId: 'user1' });
     expect(contents(messages)).toEqual(view.messages.map(({ props }) => props['content']));
-  }, 120_000);
+  }, 60_000);
 
   test('DAT-1: text that no database can hold is replaced', async () => {
     const { store, chatId } = await chatOn(host);

@@ -37,7 +37,7 @@ describe(`assistants that are resumed, FUZZ_SEED=${seed}`, () => {
   console.log(`FUZZ_SEED=${seed}, ${rounds.length} rounds of assistants`);
 
   for (const [index, { mode, trees }] of rounds.entries()) {
-    test(`round ${index + 1} ${mode}: TRN-6, TRN-9, DAT-4, AGT-1, AGT-8, LIF-2`, { timeout: 360_000 }, async () => {
+    test(`round ${index + 1} ${mode}: TRN-6, TRN-9, DAT-4, AGT-1, AGT-8, LIF-2`, { timeout: 180_000 }, async () => {
       const found: string[] = [];
       for (const tree of trees) {
         const { faults, trace } = await playTree(planOf(tree, mode));

@@ -31,7 +31,7 @@ describe(`fuzz, FUZZ_SEED=${seed}`, () => {
 
     test(
       `round ${round} ${isRough ? 'with crashes' : 'without crashes'}: DAT-4, TRN-1, TRN-4, TRN-6, AGT-1, LIF-2, LIF-3`,
-      { timeout: 360_000 },
+      { timeout: 180_000 },
       async () => {
         const plan = planOf(roundSeed, {
           seconds: ROUND_SECONDS,

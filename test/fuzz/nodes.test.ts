@@ -47,7 +47,7 @@ describe.skipIf(lacks.length > 0)(`fuzz on three nodes, FUZZ_SEED=${seed}`, () =
   beforeAll(async () => {
     cluster = await makeCluster();
     await cluster.start();
-  }, 120_000);
+  }, 60_000);
   afterAll(() => cluster.remove());
 
   const rounds: readonly (Kind | null)[] = [...(only.length > 0 ? [] : [null]), ...kinds()];
@@ -58,7 +58,7 @@ describe.skipIf(lacks.length > 0)(`fuzz on three nodes, FUZZ_SEED=${seed}`, () =
     const roundSeed = Math.floor(Random.of(seed, `nodes ${round}`).fraction() * 2 ** 31);
     test(
       `round ${round} with ${kind ?? 'nothing amiss'}: LIF-4, DAT-4, TRN-1, TRN-4, TRN-6, AGT-1, LIF-2, LIF-3`,
-      { timeout: 600_000 },
+      { timeout: 300_000 },
       async () => {
         const drawn = kind
           ? misfortunesOf(Random.of(roundSeed, kind), kind)

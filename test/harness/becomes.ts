@@ -5,7 +5,7 @@ interface Watched<T> {
 }
 
 /** Resolves with the value as soon as it is so; looks whenever the store says that it has changed. */
-export function becomes<T>(store: Watched<T>, isSo: (value: T) => boolean, ms = 25_000): Promise<T> {
+export function becomes<T>(store: Watched<T>, isSo: (value: T) => boolean, ms = 15_000): Promise<T> {
   return new Promise((resolve, reject) => {
     const done = (): void => {
       clearTimeout(timer);

@@ -31,7 +31,7 @@ afterAll(async () => {
 export async function profile(options: BrowserContextOptions = {}): Promise<BrowserContext> {
   const browser = await (running ??= chromium.launch({ executablePath: BROWSER, args: ARGUMENTS }));
   const context = await browser.newContext({ locale: 'en-GB', ...options });
-  context.setDefaultTimeout(30_000);
+  context.setDefaultTimeout(15_000);
   onTestFinished(() => context.close());
   return context;
 }

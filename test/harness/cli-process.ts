@@ -37,6 +37,7 @@ export class CliProcess {
     await until(
       () => (typeof text === 'string' ? this.stdout.includes(text) : text.test(this.stdout)),
       `the output ${String(text)}`,
+      15_000,
     );
   }
 

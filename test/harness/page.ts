@@ -10,4 +10,4 @@ populateGlobal(globalThis, window, { bindFunctions: true });
 
 // Of React, and so after the page is there. It waits one second by itself: on a busy machine that says nothing of the code.
 const { configure } = await import('@testing-library/react');
-configure({ asyncUtilTimeout: 25_000 });
+configure({ asyncUtilTimeout: 15_000 });

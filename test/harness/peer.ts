@@ -73,7 +73,7 @@ export class Peer {
   protected listen(_socket: Socket): void {}
 
   /** The acknowledgement as it came. */
-  ask(command: string, args?: unknown, ms = 25_000): Promise<Ack<never>> {
+  ask(command: string, args?: unknown, ms = 15_000): Promise<Ack<never>> {
     const socket = this.socket.timeout(ms);
     return (args === undefined ? socket.emitWithAck(command) : socket.emitWithAck(command, args)) as Promise<
       Ack<never>
